@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The commands of lab. Each takes its own arguments and returns the exit
+ * code.
+ */
+#ifndef LAB_COMMANDS_H
+#define LAB_COMMANDS_H
+
+#include "util.h"
+
+int cmd_run(int argc, char **argv);
+int cmd_validate(int argc, char **argv);
+int cmd_list(int argc, char **argv);
+int cmd_plot(int argc, char **argv);
+int cmd_sweep(int argc, char **argv);
+int cmd_compare(int argc, char **argv);
+int cmd_exec(int argc, char **argv);
+int cmd_doctor(int argc, char **argv);
+
+/* Options that several commands share. */
+struct options {
+	const char *out;
+	const char *kernel;
+	int64_t seed;		/* -1: the scenario's */
+	struct strv sets;
+	bool quiet, leak_check;
+	struct strv rest;	/* what is not an option */
+};
+
+void options_init(struct options *o);
+void options_check(const struct options *o);
+bool option_common(struct options *o, int argc, char **argv, int *i);
+const char *option_value(int argc, char **argv, int *i);
+
+#endif

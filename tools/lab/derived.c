@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Measures made of other measures: the mean and the largest of several. */
+#include "measures.h"
+#include "yaml.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Check of:, names of values of measures that stand before this one. Which
+ * values a measure has (.p50 ...) is only known after the run.
+ */
+void derived_check(struct scenario *sc, struct ynode *y)
+{
+	struct strv names = { 0 };
+	int i, k;
+
+	if (!y_need(y, "of"))
+		return;
+	y_list(y, "of", &names);
+	for (i = 0; i < names.n; i++) {
+		size_t len = strcspn(names.s[i], ".");
+		bool found = false;
+
+		for (k = 0; sc->measures && k < sc->measures->n; k++) {
+			const struct ynode *m = sc->measures->child[k];
+
+			if (m == y)
+				break;
+			found |= strlen(m->key) == len &&
+				 !strncmp(m->key, names.s[i], len);
+		}
+		if (!found)
+			y_error(y, "of: no measure called \"%.*s\" before this one",
+				(int)len, names.s[i]);
+		free(names.s[i]);
+	}
+	free(names.s);
+}
+
+/* Mean or largest of the values in of:; "not reached" if one of them is. */
+static void derived(const struct measure *m, bool largest, struct values *out)
+{
+	struct strv names = { 0 };
+	const char *unit = "";
+	double sum = 0, max = -INFINITY;
+	int i;
+
+	y_list(m->y, "of", &names);
+	for (i = 0; i < names.n; i++) {
+		const struct value *v = value_find(out, names.s[i]);
+
+		if (!v)
+			die("measure %s: there is no value %s (a measure of several values is named like %s.p50)",
+			    m->name, names.s[i], names.s[i]);
+		if (i && strcmp(unit, v->unit))
+			die("measure %s: %s has another unit than %s", m->name,
+			    names.s[i], names.s[0]);
+		unit = v->unit;
+		sum += v->v;
+		max = isnan(sum) ? NAN : fmax(max, v->v);
+		free(names.s[i]);
+	}
+	free(names.s);
+	value_add(out, unit, largest ? max : sum / i, "%s", m->name);
+}
+
+/* The mean of other values of the run. */
+void eval_mean(const struct measure *m, const struct run *run,
+	       struct values *out)
+{
+	(void)run;
+	derived(m, false, out);
+}
+
+/* The largest of other values of the run. */
+void eval_largest(const struct measure *m, const struct run *run,
+		  struct values *out)
+{
+	(void)run;
+	derived(m, true, out);
+}

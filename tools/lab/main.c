@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0
+/* lab: run scenarios in a virtual datacenter. This file reads the command line
+ * and calls one of the commands.
+ */
+#include "commands.h"
+#include "units.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char usage[] =
+	"usage: lab COMMAND …\n"
+	"  run SCENARIO [--out DIR] [--set KEY=VALUE]… [--seed N]\n"
+	"      [--kernel uml|uml-debug] [--leak-check] [--quiet]\n"
+	"                       run a scenario; exit status 0 only if the run was\n"
+	"                       clean and every expectation held\n"
+	"  sweep SCENARIO --seeds N [--first-seed K] [--set KEY=A,B,C]… [--out DIR]\n"
+	"      [--jobs N] [--sshlogin LIST] [--kernel K]\n"
+	"                       run it for many seeds and settings, show medians\n"
+	"  compare NAME=DIR… [--title TEXT] [--out DIR] [--rst FILE]\n"
+	"                       sweeps side by side, with references and targets:\n"
+	"                       a table and, with --out, report.html, compare.json\n"
+	"  validate SCENARIO [--set KEY=VALUE]…\n"
+	"                       check a scenario and show what it would do\n"
+	"  list                 scenarios that come with the project\n"
+	"  plot DIR             draw the plots and the report of a run again\n"
+	"  exec [--kernel K] [--module NAME[:PARAMETERS]]… [--out DIR] -- CMD…\n"
+	"                       run a command as root in a bare guest\n"
+	"  doctor               what this machine lacks or forbids, and the cure\n"
+	"Scenario format, files and exit codes: Documentation/lab.rst\n";
+
+static const struct {
+	const char *name;
+	int (*run)(int argc, char **argv);
+} commands[] = {
+	{ "run", cmd_run }, { "sweep", cmd_sweep },
+	{ "validate", cmd_validate }, { "list", cmd_list },
+	{ "compare", cmd_compare }, { "plot", cmd_plot },
+	{ "exec", cmd_exec }, { "doctor", cmd_doctor },
+};
+
+/* Defaults of the shared options; LAB_KERNEL names another flavour. */
+void options_init(struct options *o)
+{
+	const char *kernel = getenv("LAB_KERNEL");
+
+	memset(o, 0, sizeof(*o));
+	o->kernel = kernel && kernel[0] ? kernel : "uml";
+	o->seed = -1;
+}
+
+/* Options that only make sense together. */
+void options_check(const struct options *o)
+{
+	if (o->leak_check && strcmp(o->kernel, "uml-debug"))
+		die("--leak-check needs --kernel uml-debug, only that kernel tracks its memory");
+}
+
+/* Value of option number *i: "--x=value" or the next argument. */
+const char *option_value(int argc, char **argv, int *i)
+{
+	const char *eq = strchr(argv[*i], '=');
+
+	if (!strncmp(argv[*i], "--", 2) && eq)
+		return eq + 1;
+	if (*i + 1 >= argc)
+		die("option %s needs a value", argv[*i]);
+	return argv[++*i];
+}
+
+/* Is argument @arg the option @name, with or without "=value"? */
+static bool is_option(const char *arg, const char *name)
+{
+	size_t len = strlen(name);
+
+	return !strncmp(arg, name, len) && (!arg[len] || arg[len] == '=');
+}
+
+/* Take argument number *i if it is a shared option or a plain word. */
+bool option_common(struct options *o, int argc, char **argv, int *i)
+{
+	const char *a = argv[*i];
+
+	if (is_option(a, "--out")) {
+		o->out = option_value(argc, argv, i);
+	} else if (is_option(a, "--kernel")) {
+		o->kernel = option_value(argc, argv, i);
+	} else if (is_option(a, "--seed")) {
+		const char *v = option_value(argc, argv, i);
+
+		if (!parse_int(v, &o->seed) || o->seed < 0)
+			die("--seed %s: a seed is an integer from 0", v);
+	} else if (is_option(a, "--set")) {
+		strv_addf(&o->sets, "%s", option_value(argc, argv, i));
+	} else if (!strcmp(a, "--quiet")) {
+		o->quiet = true;
+	} else if (!strcmp(a, "--leak-check")) {
+		o->leak_check = true;
+	} else if (a[0] != '-') {
+		strv_addf(&o->rest, "%s", a);
+	} else {
+		return false;
+	}
+	return true;
+}
+
+int main(int argc, char **argv)
+{
+	size_t i;
+
+	if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") ||
+			 !strcmp(argv[1], "help"))) {
+		fputs(usage, stdout);
+		return LAB_OK;
+	}
+	for (i = 0; argc > 1 && i < ARRAY_SIZE(commands); i++)
+		if (!strcmp(argv[1], commands[i].name))
+			return commands[i].run(argc - 2, argv + 2);
+	if (argc > 1)
+		fprintf(stderr, "lab: no command \"%s\"\n", argv[1]);
+	fputs(usage, stderr);
+	return LAB_USAGE;
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Which kernel modules a run needs: the scenario's own list, and what its
+ * links, qdiscs and congestion controls ask for.
+ */
+#include "scenario.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Add module @name once if its file was built for @kernel. If it is required
+ * and was not built, say how to build it.
+ */
+void module_add(struct module_list *out, const char *kernel, const char *name,
+		const char *params, bool required)
+{
+	char *path = xasprintf("%s/mod/%s/%s.ko", path_build(), kernel, name);
+
+	if (strv_has(&out->name, name)) {
+		free(path);
+		return;
+	}
+	if (access(path, R_OK)) {
+		if (required)
+			die("module %s is not built for kernel %s (%s is missing): scripts/modules %s",
+			    name, kernel, path, kernel);
+		free(path);
+		return;
+	}
+	strv_addf(&out->name, "%s", name);
+	strv_add(&out->path, path);
+	strv_addf(&out->params, "%s", params ? params : "");
+}
+
+/* Add "<prefix><word>" for each word of @text that is the name of a module. */
+static void add_words(const struct scenario *sc, struct module_list *out,
+		      const char *kernel, const char *prefix, const char *text)
+{
+	struct strv word = { 0 };
+	int i;
+
+	strv_split(&word, text, ' ');
+	for (i = 0; i < word.n; i++) {
+		char *name;
+
+		if (strchr(word.s[i], '/'))
+			continue;
+		name = xasprintf("%s%s", prefix, word.s[i]);
+		module_add(out, kernel, name, pairs_get(&sc->modules, name),
+			   !strcmp(name, "sch_fabric"));
+		free(name);
+	}
+}
+
+/* Everything @sc needs in @kernel. What a kernel has built in is not there as
+ * a file and is left out; the guest says so if it lacks it, too.
+ */
+void modules_for(const struct scenario *sc, const char *kernel,
+		 struct module_list *out)
+{
+	const struct pairs *m = &sc->modules;
+	bool lablink = false;
+	int i, k, c;
+
+	module_add(out, kernel, "fairlane", pairs_get(m, "fairlane"), false);
+	for (i = 0; i < sc->groups; i++) {
+		add_words(sc, out, kernel, "tcp_", sc->group[i].cc);
+		if (sc->group[i].receiver_cc)
+			add_words(sc, out, kernel, "tcp_",
+				  sc->group[i].receiver_cc);
+	}
+	for (i = 0; i < sc->events; i++)
+		if (sc->event[i].cc)
+			add_words(sc, out, kernel, "tcp_", sc->event[i].cc);
+	for (i = 0; i < sc->nodes; i++) {
+		for (k = 0; k < sc->node[i]->ports; k++) {
+			const struct port *p = sc->node[i]->port[k];
+
+			lablink |= !p->p.veth;
+			if (!p->tc.n)
+				add_words(sc, out, kernel, "sch_", p->qdisc);
+			for (c = 0; c < p->tc.n; c++)
+				add_words(sc, out, kernel, "sch_",
+					  p->tc.s[c]);
+		}
+	}
+	if (lablink)
+		module_add(out, kernel, "lablink", pairs_get(m, "lablink"),
+			   true);
+	if (sc->taps)
+		module_add(out, kernel, "labtap", pairs_get(m, "labtap"),
+			   true);
+	for (i = 0; i < m->n; i++)
+		module_add(out, kernel, m->key[i], m->value[i], true);
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Topologies in one line: star, dumbbell, leaf-spine, fat-tree. */
+#include "scenario.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Add node "<prefix><number>". */
+static struct node *numbered(struct scenario *sc, struct ynode *y,
+			     const char *prefix, int number, bool is_switch)
+{
+	char *name = xasprintf("%s%d", prefix, number);
+	struct node *n = node_add(sc, y, name, is_switch);
+
+	free(name);
+	return n;
+}
+
+/* Read "<prefix>_rate" and "<prefix>_delay" for the links of another layer. */
+static struct link_params layer(struct ynode *y, const char *prefix,
+				const struct link_params *p)
+{
+	char *rate = xasprintf("%s_rate", prefix);
+	char *delay = xasprintf("%s_delay", prefix);
+	struct link_params l = *p;
+
+	l.rate_bps = y_rate(y, rate, p->rate_bps);
+	l.delay_ns = y_time(y, delay, p->delay_ns);
+	if (!l.rate_bps)
+		y_error(y, "%s must be above 0", rate);
+	free(rate);
+	free(delay);
+	return l;
+}
+
+/* Hosts h1..hN around switch s1. */
+static void star(struct scenario *sc, struct ynode *y,
+		 const struct link_params *p)
+{
+	int i, hosts = y_int(y, "hosts", 2, 2, 4000);
+	struct node *s;
+
+	y_need(y, "hosts");
+	for (i = 1; i <= hosts; i++)
+		numbered(sc, y, "h", i, false);
+	s = numbered(sc, y, "s", 1, true);
+	for (i = 0; i < hosts; i++)
+		link_add(sc, y, sc->node[i], s, p);
+}
+
+/* Hosts l1.. at switch s1, hosts r1.. at switch s2, one link between them. */
+static void dumbbell(struct scenario *sc, struct ynode *y,
+		     const struct link_params *p)
+{
+	int left = y_int(y, "left", 1, 1, 4000);
+	int right = y_int(y, "right", 1, 1, 4000);
+	struct link_params mid = layer(y, "bottleneck", p);
+	struct node *s1, *s2;
+	int i;
+
+	for (i = 1; i <= left; i++)
+		numbered(sc, y, "l", i, false);
+	for (i = 1; i <= right; i++)
+		numbered(sc, y, "r", i, false);
+	s1 = numbered(sc, y, "s", 1, true);
+	s2 = numbered(sc, y, "s", 2, true);
+	for (i = 0; i < left + right; i++)
+		link_add(sc, y, sc->node[i], i < left ? s1 : s2, p);
+	link_add(sc, y, s1, s2, &mid);
+}
+
+/* Hosts h1.. at switches leaf1.., each leaf linked to each of spine1... */
+static void leaf_spine(struct scenario *sc, struct ynode *y,
+		       const struct link_params *p)
+{
+	int leaves = y_int(y, "leaves", 2, 1, 500);
+	int spines = y_int(y, "spines", 2, 1, 500);
+	int hosts = y_int(y, "hosts", 4, 1, 500);
+	struct link_params up = layer(y, "uplink", p);
+	int i, k, base;
+
+	for (i = 1; i <= leaves * hosts; i++)
+		numbered(sc, y, "h", i, false);
+	base = sc->nodes;
+	for (i = 1; i <= leaves; i++)
+		numbered(sc, y, "leaf", i, true);
+	for (i = 1; i <= spines; i++)
+		numbered(sc, y, "spine", i, true);
+	for (i = 0; i < leaves * hosts; i++)
+		link_add(sc, y, sc->node[i], sc->node[base + i / hosts], p);
+	for (i = 0; i < leaves; i++)
+		for (k = 0; k < spines; k++)
+			link_add(sc, y, sc->node[base + i],
+				 sc->node[base + leaves + k], &up);
+}
+
+/* The k-ary fat-tree: k pods of k/2 edge and k/2 aggregation switches, k/2
+ * hosts at each edge switch, (k/2)^2 core switches.
+ */
+static void fat_tree(struct scenario *sc, struct ynode *y,
+		     const struct link_params *p)
+{
+	int k = y_int(y, "k", 4, 2, 32), half = k / 2, i, j;
+	int hosts = k * half * half, edge, agg, core;
+	struct link_params up = layer(y, "core", p);
+
+	y_need(y, "k");
+	if (k % 2) {
+		y_error(y, "k must be even");
+		return;
+	}
+	for (i = 1; i <= hosts; i++)
+		numbered(sc, y, "h", i, false);
+	edge = sc->nodes;
+	for (i = 1; i <= k * half; i++)
+		numbered(sc, y, "edge", i, true);
+	agg = sc->nodes;
+	for (i = 1; i <= k * half; i++)
+		numbered(sc, y, "agg", i, true);
+	core = sc->nodes;
+	for (i = 1; i <= half * half; i++)
+		numbered(sc, y, "core", i, true);
+	for (i = 0; i < hosts; i++)
+		link_add(sc, y, sc->node[i], sc->node[edge + i / half], p);
+	for (i = 0; i < k * half; i++)
+		for (j = 0; j < half; j++)
+			link_add(sc, y, sc->node[edge + i],
+				 sc->node[agg + i / half * half + j], p);
+	for (i = 0; i < k * half; i++)
+		for (j = 0; j < half; j++)
+			link_add(sc, y, sc->node[agg + i],
+				 sc->node[core + i % half * half + j], &up);
+}
+
+/* Expand the one shape that topology: names, if it names one. */
+bool shape_load(struct scenario *sc, struct ynode *topology,
+		const struct link_params *defaults)
+{
+	static const struct {
+		const char *name;
+		void (*make)(struct scenario *sc, struct ynode *y,
+			     const struct link_params *p);
+	} shapes[] = {
+		{ "star", star }, { "dumbbell", dumbbell },
+		{ "leaf-spine", leaf_spine }, { "fat-tree", fat_tree },
+	};
+	bool found = false;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(shapes); i++) {
+		struct ynode *y = y_get(topology, shapes[i].name);
+		struct link_params p = *defaults;
+
+		if (!y || !y_is_map(y))
+			continue;
+		if (found) {
+			y_error(y, "only one of star, dumbbell, leaf-spine, fat-tree");
+			continue;
+		}
+		found = true;
+		link_params_read(y, &p);
+		shapes[i].make(sc, y, &p);
+	}
+	return found;
+}

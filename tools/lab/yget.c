@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Read typed values out of a YAML tree. Every error names file, line and key;
+ * errors are counted, so that one run of lab shows them all.
+ */
+#include "yaml.h"
+#include "units.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int errors;
+
+/* Full name of a node: groups.p3.start, events.2.at */
+static char *key_path(const struct ynode *n)
+{
+	char *up, *s;
+
+	if (!n->parent)
+		return xstrdup("");
+	up = key_path(n->parent);
+	s = n->key ? xasprintf("%s%s%s", up, *up ? "." : "", n->key) :
+		     xasprintf("%s%s%d", up, *up ? "." : "", n->index);
+	free(up);
+	return s;
+}
+
+/* Report one error at @n and count it. */
+void y_error(const struct ynode *n, const char *fmt, ...)
+{
+	char *path = key_path(n);
+	va_list ap;
+
+	if (++errors <= 20) {
+		fprintf(stderr, "%s:%d: %s%s", n->file, n->line, path,
+			*path ? ": " : "");
+		va_start(ap, fmt);
+		vfprintf(stderr, fmt, ap);
+		va_end(ap);
+		fputc('\n', stderr);
+	}
+	free(path);
+}
+
+/* Number of errors reported so far. */
+int y_errors(void)
+{
+	return errors;
+}
+
+/* Edit distance, to guess which key a misspelt one was meant to be. */
+static int distance(const char *a, const char *b)
+{
+	int la = strlen(a), lb = strlen(b), row[64], i, j;
+
+	if (la > 60 || lb > 60)
+		return 99;
+	for (j = 0; j <= lb; j++)
+		row[j] = j;
+	for (i = 1; i <= la; i++) {
+		int diag = row[0];
+
+		row[0] = i;
+		for (j = 1; j <= lb; j++) {
+			int best = diag + (a[i - 1] != b[j - 1]);
+
+			diag = row[j];
+			if (row[j] + 1 < best)
+				best = row[j] + 1;
+			if (row[j - 1] + 1 < best)
+				best = row[j - 1] + 1;
+			row[j] = best;
+		}
+	}
+	return row[lb];
+}
+
+/* Report every key that nobody asked for. */
+void y_check_unknown(const struct ynode *n)
+{
+	int i, k;
+
+	for (i = 0; i < n->n; i++) {
+		struct ynode *c = n->child[i];
+		const char *guess = NULL;
+		int best = 4;
+
+		if (c->used || n->kind != Y_MAP) {
+			y_check_unknown(c);
+			continue;
+		}
+		for (k = 0; k < n->asked.n; k++) {
+			int d = distance(c->key, n->asked.s[k]);
+
+			if (d < best && d < (int)strlen(c->key)) {
+				best = d;
+				guess = n->asked.s[k];
+			}
+		}
+		if (guess)
+			y_error(c, "unknown key; did you mean \"%s\"?", guess);
+		else
+			y_error(c, "unknown key");
+	}
+}
+
+/* Mark a whole tree as known: free text of the user. */
+void y_use_all(struct ynode *n)
+{
+	int i;
+
+	n->used = true;
+	for (i = 0; i < n->n; i++)
+		y_use_all(n->child[i]);
+}
+
+/* Child named @key without marking it as used. */
+struct ynode *y_find(const struct ynode *map, const char *key)
+{
+	int i;
+
+	for (i = 0; i < map->n; i++)
+		if (map->child[i]->key && !strcmp(map->child[i]->key, key))
+			return map->child[i];
+	return NULL;
+}
+
+/* Is @n YAML's "nothing"? */
+bool y_is_null(const struct ynode *n)
+{
+	return n->kind == Y_SCALAR &&
+	       (!strcmp(n->text, "~") || !strcmp(n->text, "null"));
+}
+
+/* Child named @key, NULL if absent or empty; the key counts as known. */
+struct ynode *y_get(struct ynode *map, const char *key)
+{
+	struct ynode *n;
+
+	if (!map || map->kind != Y_MAP)
+		return NULL;
+	if (!strv_has(&map->asked, key))
+		strv_addf(&map->asked, "%s", key);
+	n = y_find(map, key);
+	if (!n)
+		return NULL;
+	n->used = true;
+	return y_is_null(n) ? NULL : n;
+}
+
+/* Child named @key; its absence is an error. */
+struct ynode *y_need(struct ynode *map, const char *key)
+{
+	struct ynode *n = y_get(map, key);
+
+	if (!n)
+		y_error(map, "key \"%s\" is missing here", key);
+	return n;
+}
+
+/* Is @n a mapping? If not, say so. */
+bool y_is_map(struct ynode *n)
+{
+	if (n->kind == Y_MAP)
+		return true;
+	y_error(n, "expected a mapping of keys here");
+	return false;
+}
+
+/* Text of a scalar node, NULL with an error for anything else. */
+const char *y_scalar(struct ynode *n)
+{
+	n->used = true;
+	if (n->kind == Y_SCALAR)
+		return n->text;
+	y_error(n, "expected one value here");
+	return NULL;
+}
+
+/* Text value or default. */
+const char *y_text(struct ynode *map, const char *key, const char *dflt)
+{
+	struct ynode *n = y_get(map, key);
+	const char *s = n ? y_scalar(n) : NULL;
+
+	return s ? s : dflt;
+}
+
+/* Integer in a range or default. */
+int64_t y_int(struct ynode *map, const char *key, int64_t dflt, int64_t min,
+	      int64_t max)
+{
+	struct ynode *n = y_get(map, key);
+	const char *s = n ? y_scalar(n) : NULL;
+	int64_t v;
+
+	if (!s)
+		return dflt;
+	if (parse_int(s, &v) && v >= min && v <= max)
+		return v;
+	y_error(n, "\"%s\" is not an integer from %lld to %lld", s,
+		(long long)min, (long long)max);
+	return dflt;
+}
+
+/* Real number in a range or default; "98%" is 0.98. */
+double y_real(struct ynode *map, const char *key, double dflt, double min,
+	      double max)
+{
+	struct ynode *n = y_get(map, key);
+	const char *s = n ? y_scalar(n) : NULL;
+	double v;
+
+	if (!s)
+		return dflt;
+	if (parse_quantity(s, "", &v) && v >= min && v <= max)
+		return v;
+	y_error(n, "\"%s\" is not a number from %g to %g", s, min, max);
+	return dflt;
+}
+
+/* on/off, true/false, yes/no or default. */
+bool y_bool(struct ynode *map, const char *key, bool dflt)
+{
+	static const char *const names[] = { "off", "on", "false", "true",
+					     "no", "yes", NULL };
+
+	return y_choice(map, key, names, dflt) & 1;
+}
+
+/* Number of the word in @names (NULL-terminated) or default. */
+int y_choice(struct ynode *map, const char *key, const char *const *names,
+	     int dflt)
+{
+	struct ynode *n = y_get(map, key);
+	const char *s = n ? y_scalar(n) : NULL;
+	struct buf b = { 0 };
+	int i;
+
+	if (!s)
+		return dflt;
+	for (i = 0; names[i]; i++) {
+		if (!strcmp(names[i], s))
+			return i;
+		buf_addf(&b, "%s%s", i ? ", " : "", names[i]);
+	}
+	y_error(n, "\"%s\" is none of: %s", s, b.s);
+	free(b.s);
+	return dflt;
+}
+
+typedef bool (*parse_fn)(const char *text, int64_t *value);
+
+/* Value with a unit, not negative, or default. */
+static int64_t y_unit(struct ynode *map, const char *key, int64_t dflt,
+		      parse_fn parse, const char *what)
+{
+	struct ynode *n = y_get(map, key);
+	const char *s = n ? y_scalar(n) : NULL;
+	int64_t v;
+
+	if (!s)
+		return dflt;
+	if (parse(s, &v) && v >= 0)
+		return v;
+	y_error(n, "\"%s\" is not %s", s, what);
+	return dflt;
+}
+
+/* Time in ns or default. */
+int64_t y_time(struct ynode *map, const char *key, int64_t dflt)
+{
+	return y_unit(map, key, dflt, parse_time,
+		      "a time (write 28ms, 2.6us, 100ns, 1s)");
+}
+
+/* Rate in bit/s or default. */
+int64_t y_rate(struct ynode *map, const char *key, int64_t dflt)
+{
+	return y_unit(map, key, dflt, parse_rate,
+		      "a rate (write 10gbit, 100mbit)");
+}
+
+/* Size in bytes or default. */
+int64_t y_size(struct ynode *map, const char *key, int64_t dflt)
+{
+	return y_unit(map, key, dflt, parse_size,
+		      "a size (write 1500, 64kb, 1mb, 1mib)");
+}
+
+/* One text or a list of texts. */
+void y_list(struct ynode *map, const char *key, struct strv *out)
+{
+	struct ynode *n = y_get(map, key);
+	int i;
+
+	if (!n)
+		return;
+	if (n->kind == Y_SCALAR) {
+		strv_addf(out, "%s", n->text);
+		return;
+	}
+	if (n->kind == Y_MAP) {
+		y_error(n, "expected one value or a list");
+		return;
+	}
+	for (i = 0; i < n->n; i++) {
+		const char *s = y_scalar(n->child[i]);
+
+		if (s)
+			strv_addf(out, "%s", s);
+	}
+}
