@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The only place that knows that kernels differ. Decided by what is there, never
+ * by version numbers: distributions move things both ways. What the
+ * preprocessor cannot see, the Kbuild files (-DHAVE_...) or probe.sh find out.
+ */
+#ifndef FAIRLANE_COMPAT_H
+#define FAIRLANE_COMPAT_H
+
+#include <linux/hrtimer.h>
+#include <linux/sysctl.h>
+#include <net/net_namespace.h>
+#include <net/tcp.h>
+
+/* skb_gso_segment() moved here from linux/netdevice.h. */
+#ifdef HAVE_NET_GSO_H
+#include <net/gso.h>
+#endif
+
+/* Older kernels ask for the module by its file name, sch_<id>. */
+#ifndef MODULE_ALIAS_NET_SCH
+#define MODULE_ALIAS_NET_SCH(id) MODULE_ALIAS("net-sch-" id)
+#endif
+
+/* What a sysctl handler gets. */
+#ifdef HAVE_CONST_CTL_TABLE
+#define FL_CTL_TABLE const struct ctl_table
+#else
+#define FL_CTL_TABLE struct ctl_table
+#endif
+
+/* Tables end with an empty entry, which newer kernels must not see. */
+static inline struct ctl_table_header *
+fl_register_net_sysctl(struct net *net, const char *path,
+		       struct ctl_table *table, size_t entries)
+{
+#ifdef HAVE_REGISTER_NET_SYSCTL_SZ
+	return register_net_sysctl_sz(net, path, table, entries);
+#else
+	return register_net_sysctl(net, path, table);
+#endif
+}
+
+/* Arguments of tcp_congestion_ops.cong_control. */
+#ifdef HAVE_CONG_CONTROL_ACK
+#define FL_CONG_CONTROL_ARGS \
+	struct sock *sk, u32 ack, int flag, const struct rate_sample *rs
+#else
+#define FL_CONG_CONTROL_ARGS \
+	struct sock *sk, const struct rate_sample *rs
+#endif
+
+#ifndef HAVE_HRTIMER_SETUP
+static inline void
+hrtimer_setup(struct hrtimer *timer,
+	      enum hrtimer_restart (*function)(struct hrtimer *),
+	      clockid_t clock, const enum hrtimer_mode mode)
+{
+	hrtimer_init(timer, clock, mode);
+	timer->function = function;
+}
+#endif
+
+/* TSval of a segment sent now, without the connection's offset. */
+static inline u32 fl_tcp_tsval(const struct tcp_sock *tp)
+{
+#ifdef HAVE_TCP_USEC_TS
+	return tcp_clock_ts(tp->tcp_usec_ts);
+#else
+	return tcp_time_stamp_raw();
+#endif
+}
+
+#endif /* FAIRLANE_COMPAT_H */

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# What the kernel to build for has, found by looking at its headers: version
+# numbers lie, since stable and vendor series move things both ways. Included
+# by the Kbuild files; each finding is a -DHAVE_..., used in compat.h only.
+
+fl-has = $(if $(shell grep -s -E -l $(1) $(srctree)/include/$(2)),-D$(3)=1)
+
+# the segmentation of GSO packets moved to a header of its own
+ccflags-y += $(call fl-has,skb_gso_segment,net/gso.h,HAVE_NET_GSO_H)
+# tcp_congestion_ops.cong_control(sk, ack, flag, rs), was (sk, rs)
+ccflags-y += $(call fl-has,'cong_control..struct sock .sk. u32 ack',net/tcp.h,HAVE_CONG_CONTROL_ACK)
+# sysctl handlers get a const table
+ccflags-y += $(call fl-has,'proc_handler.const struct ctl_table',linux/sysctl.h,HAVE_CONST_CTL_TABLE)
+# the size of a sysctl table is an argument, no end mark
+ccflags-y += $(call fl-has,register_net_sysctl_sz,net/net_namespace.h,HAVE_REGISTER_NET_SYSCTL_SZ)
+# hrtimer_init() and the function pointer in one call
+ccflags-y += $(call fl-has,' hrtimer_setup.',linux/hrtimer.h,HAVE_HRTIMER_SETUP)
+# TCP timestamps in us
+ccflags-y += $(call fl-has,tcp_usec_ts,linux/tcp.h,HAVE_TCP_USEC_TS)

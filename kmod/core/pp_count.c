@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * PrioPlus: how many flows of the own priority are there (section 4.3.1)?
+ *
+ * The paper's formula, delay * LineRate / cwnd, counts them if the queue and
+ * the line hold nothing but their packets. The paper takes it at a stop, where
+ * that is not so; here it is taken where it is (1. in prioplus.c): in the own
+ * channel, or when the delay has followed the own growth.
+ */
+#include "pp_count.h"
+
+/* RTTs in the own channel before #flow is measured there. */
+#define PP_CHANNEL_MIN		4
+/* Weight of a new measurement of #flow: 1 / 2^this. */
+#define PP_FLOWS_EWMA_SHIFT	3
+/* #flow of a newcomer that meets a conflict before it could measure. */
+#define PP_FLOWS_GUESS		8
+/* The delay followed the own growth by this many eighths: we own the queue. */
+#define PP_RESPONSE_EIGHTHS	6
+
+/* One flow's part of a step that all flows of the priority make together. */
+u64 pp_own_part(const struct pp_core *pp, u64 step)
+{
+	return div_u64(step << PP_FLOWS_SHIFT, pp->flows_q8);
+}
+
+/* #flow by the paper's formula, delay * LineRate / cwnd (line 8). */
+u32 pp_flows_by_inflight(const struct pp_core *pp, const struct pp_chan *ch,
+			 u32 delay_ns)
+{
+	u64 inflight = fl_ns_to_wnd(ch->ppn, delay_ns);
+	u64 n = div64_u64(inflight, max_t(u64, pp->wnd >> PP_FLOWS_SHIFT, 1));
+
+	return clamp_t(u64, n, PP_FLOWS_ONE, PP_FLOWS_MAX * PP_FLOWS_ONE);
+}
+
+/* Has the own priority less than @eighths / 8 of what is in flight? */
+bool pp_owns_less(const struct pp_core *pp, const struct pp_chan *ch,
+		  u32 delay_ns, u32 eighths)
+{
+	u64 own = (pp->wnd * pp->flows_q8) >> PP_FLOWS_SHIFT;
+
+	return own * 8 < fl_ns_to_wnd(ch->ppn, delay_ns) * eighths;
+}
+
+/* Lines 15, 16, 33, 34: #flow is halved after enough RTTs at base delay. */
+void pp_count_down(struct pp_core *pp)
+{
+	if (pp->countdown)
+		pp->countdown--;
+	else
+		pp->flows_q8 = max_t(u32, pp->flows_q8 / 2, PP_FLOWS_ONE);
+}
+
+/* Line 9: countdown = BaseBdp / W_LS. */
+void pp_set_countdown(struct pp_core *pp, const struct pp_chan *ch)
+{
+	u64 n = div64_u64(ch->bdp_wnd, max_t(u64, ch->start_wnd, 1));
+
+	pp->countdown = min_t(u64, n, U16_MAX);
+}
+
+/* The delay is above the limit: what does it say about #flow? A known number
+ * is at most doubled, and only by a linear start that made a queue twice as
+ * long as allowed.
+ */
+void pp_estimate_at_excess(struct pp_core *pp, const struct pp_chan *ch,
+			   u32 delay_ns)
+{
+	u32 n = pp_flows_by_inflight(pp, ch, delay_ns);
+	u32 allowed_ns = ch->limit_ns - ch->base_ns;
+
+	if (ch->paper)
+		;
+	else if (pp->flows_known && pp->linear &&
+		 delay_ns - ch->base_ns >= 2 * allowed_ns)
+		n = min_t(u32, n, 2 * pp->flows_q8);
+	else if (pp->flows_known)
+		n = pp->flows_q8;
+	else if (!pp->linear)
+		n = min_t(u32, n, PP_FLOWS_GUESS * PP_FLOWS_ONE);
+	pp->flows_q8 = max_t(u32, pp->flows_q8, n);
+	pp_set_countdown(pp, ch);
+}
+
+/* An RTT has ended: measure #flow in the own channel. */
+void pp_estimate_in_channel(struct pp_core *pp, const struct pp_chan *ch,
+			    u32 delay_ns)
+{
+	s32 n;
+
+	/* the channel of priority 0 reaches below the base RTT */
+	if (delay_ns <= ch->lower_ns || pp_at_base(ch, delay_ns)) {
+		pp->in_channel = 0;
+		return;
+	}
+	if (pp->in_channel < PP_SETTLED)
+		pp->in_channel++;
+	if (pp->in_channel <= PP_CHANNEL_MIN)
+		return;
+	n = pp_flows_by_inflight(pp, ch, delay_ns);
+	if (pp->flows_known)
+		n = (s32)pp->flows_q8 + (n - (s32)pp->flows_q8) /
+					(1 << PP_FLOWS_EWMA_SHIFT);
+	pp->flows_q8 = max_t(s32, n, PP_FLOWS_ONE);
+	pp->flows_known = 1;
+	pp->preempted = 0;
+}
+
+/* An RTT has ended: did the delay follow the flow's growth? Then the queue is
+ * the own priority's and the paper's formula holds.
+ */
+void pp_estimate_by_response(struct pp_core *pp, const struct pp_chan *ch,
+			     u32 delay_ns)
+{
+	u64 grown = pp->wnd - pp->ref_wnd;
+
+	if (!pp->flows_known && pp->ref_wnd && pp->wnd > pp->ref_wnd &&
+	    grown >= pp->ref_wnd / 8 && delay_ns > pp->ref_ns &&
+	    (u64)(delay_ns - pp->ref_ns) * (pp->ref_wnd >> 8) * 8 >=
+	    (u64)pp->ref_ns * (grown >> 8) * PP_RESPONSE_EIGHTHS) {
+		pp->flows_q8 = max_t(u32, pp->flows_q8,
+				     pp_flows_by_inflight(pp, ch, delay_ns));
+		pp->flows_known = 1;
+	}
+	pp->ref_ns = delay_ns;
+	pp->ref_wnd = pp->wnd;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * PrioPlus inside: #flow, the number of flows of the own priority. Pure
+ * functions of a flow and its channel, as everything here.
+ */
+#ifndef FL_PP_COUNT_H
+#define FL_PP_COUNT_H
+
+#include "prioplus.h"
+
+/* RTTs in the own channel after which a flow is settled. */
+#define PP_SETTLED		16
+
+/* Is this the base RTT? "delay == BaseRtt" in Algorithm 1. */
+static inline bool pp_at_base(const struct pp_chan *ch, u32 delay_ns)
+{
+	return delay_ns < ch->base_ns + ch->eps_ns;
+}
+
+u64 pp_own_part(const struct pp_core *pp, u64 step);
+u32 pp_flows_by_inflight(const struct pp_core *pp, const struct pp_chan *ch,
+			 u32 delay_ns);
+bool pp_owns_less(const struct pp_core *pp, const struct pp_chan *ch,
+		  u32 delay_ns, u32 eighths);
+void pp_count_down(struct pp_core *pp);
+void pp_set_countdown(struct pp_core *pp, const struct pp_chan *ch);
+void pp_estimate_at_excess(struct pp_core *pp, const struct pp_chan *ch,
+			   u32 delay_ns);
+void pp_estimate_in_channel(struct pp_core *pp, const struct pp_chan *ch,
+			    u32 delay_ns);
+void pp_estimate_by_response(struct pp_core *pp, const struct pp_chan *ch,
+			     u32 delay_ns);
+
+#endif /* FL_PP_COUNT_H */

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Swift's window control as a pure core.
+ *
+ * The delay of an ACK below the target increases the window additively, a
+ * delay above it decreases the window in proportion to the excess, at most
+ * once an RTT (Swift, Algorithm 1):
+ *
+ *	delay < target:  W += ai * acked / W	(W >= 1 packet)
+ *			 W += ai * acked	(W <  1 packet)
+ *	otherwise:	 W *= 1 - min(beta * (delay - target) / delay, max_mdf)
+ *
+ * Windows below one packet are allowed; the caller paces them. Target scaling
+ * by flow count is separate (fl_swift_scaled_target()), because PrioPlus must
+ * switch it off (PrioPlus, section 4.1).
+ *
+ * Swift divides its delay into a fabric and an endpoint part with two
+ * windows. Kernel TCP sees one RTT, so there is one window here, which is
+ * what the PrioPlus paper and its simulator use, too.
+ */
+#include "swift.h"
+
+/* Fractional bits of the part that a decrease takes from the window. */
+#define SWIFT_CUT_SHIFT		20
+
+static void swift_init(void *state, u64 now_ns)
+{
+	struct fl_swift_state *st = state;
+
+	/* the first decrease needs no earlier one to wait for */
+	st->dec_ns = now_ns - 1000000000ULL;
+}
+
+/* May the window be decreased again? Once an RTT (Swift, Algorithm 1). */
+static bool swift_can_decrease(const struct fl_swift_state *st, u64 now_ns,
+			       u32 rtt_ns)
+{
+	return (s64)(now_ns - st->dec_ns) >= (s64)rtt_ns;
+}
+
+static void swift_on_ack(void *state, const struct fl_target *t, u64 *wnd,
+			 const struct fl_sample *s)
+{
+	struct fl_swift_state *st = state;
+	u64 cut;
+
+	if (!s->delay_ns)
+		return;
+	if (s->delay_ns < t->target_ns) {
+		if (s->wnd_limited)
+			*wnd += fl_wnd_per_ack(t->ai_wnd, s->acked_pkts, *wnd);
+	} else if (swift_can_decrease(st, s->now_ns, s->delay_ns)) {
+		cut = div64_u64(((u64)FL_SWIFT_BETA_PERMILLE *
+				 (s->delay_ns - t->target_ns)) <<
+				SWIFT_CUT_SHIFT, (u64)s->delay_ns * 1000);
+		cut = min_t(u64, cut, (FL_SWIFT_MAX_MDF_PERMILLE <<
+				       SWIFT_CUT_SHIFT) / 1000);
+		*wnd -= mul_u64_u32_shr(*wnd, cut, SWIFT_CUT_SHIFT);
+		st->dec_ns = s->now_ns;
+	}
+	*wnd = clamp_t(u64, *wnd, t->min_wnd, t->max_wnd);
+}
+
+static void swift_on_loss(void *state, const struct fl_target *t, u64 *wnd,
+			  u64 now_ns, u32 rtt_ns, enum fl_loss how)
+{
+	struct fl_swift_state *st = state;
+
+	if (how == FL_LOSS_FAST && !swift_can_decrease(st, now_ns, rtt_ns))
+		return;
+	*wnd -= div_u64(*wnd * FL_SWIFT_MAX_MDF_PERMILLE, 1000);
+	st->dec_ns = now_ns;
+	*wnd = clamp_t(u64, *wnd, t->min_wnd, t->max_wnd);
+}
+
+const struct fl_base_ops fl_swift_ops = {
+	.name = "swift",
+	.init = swift_init,
+	.on_ack = swift_on_ack,
+	.on_loss = swift_on_loss,
+};
+EXPORT_SYMBOL_GPL(fl_swift_ops);
+
+/**
+ * fl_isqrt() - integer square root
+ * @x: any number
+ *
+ * Return: the largest r with r * r <= x.
+ */
+u32 fl_isqrt(u64 x)
+{
+	u64 r = 0, bit = 1ULL << 62;
+
+	while (bit > x)
+		bit >>= 2;
+	while (bit) {
+		if (x >= r + bit) {
+			x -= r + bit;
+			r = (r >> 1) + bit;
+		} else {
+			r >>= 1;
+		}
+		bit >>= 2;
+	}
+	return r;
+}
+
+/**
+ * fl_swift_scaled_target() - target delay for a window
+ * @sc: scaling; sc->range_ns 0 = no scaling
+ * @base_ns: target without scaling, ns
+ * @wnd: window, packets << FL_WND_SHIFT
+ *
+ * Swift, section 3.2: t = base + max(0, min(alpha / sqrt(W) + beta, range))
+ * with alpha = range / (1/sqrt(min) - 1/sqrt(max)), beta = -alpha / sqrt(max).
+ *
+ * Return: target in ns.
+ */
+u32 fl_swift_scaled_target(const struct fl_swift_scaling *sc, u32 base_ns,
+			   u64 wnd)
+{
+	u64 inv_w, inv_min, inv_max, add;
+
+	if (!sc->range_ns || sc->min_pkts_q8 >= sc->max_pkts_q8)
+		return base_ns;
+	/* 2^24 / sqrt(packets << 8), all three in the same unit */
+	inv_w = (1 << 24) / max_t(u32, 1, fl_isqrt(wnd >> (FL_WND_SHIFT - 16)));
+	inv_min = (1 << 24) / max_t(u32, 1, fl_isqrt((u64)sc->min_pkts_q8 << 8));
+	inv_max = (1 << 24) / max_t(u32, 1, fl_isqrt((u64)sc->max_pkts_q8 << 8));
+	if (inv_w <= inv_max || inv_min <= inv_max)
+		return base_ns;
+	add = div64_u64((u64)sc->range_ns * (inv_w - inv_max),
+			inv_min - inv_max);
+	return base_ns + min_t(u64, add, sc->range_ns);
+}
+EXPORT_SYMBOL_GPL(fl_swift_scaled_target);

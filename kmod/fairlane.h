@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What fairlane.ko offers to the congestion control modules: settings of a
+ * network namespace, line rates of devices, delay samples in nanoseconds.
+ */
+#ifndef FAIRLANE_H
+#define FAIRLANE_H
+
+#include <linux/types.h>
+#include <net/tcp.h>
+
+#include "core/fl_cc.h"
+#include "core/swift.h"
+
+/**
+ * struct fl_profile - settings of a network namespace, /proc/sys/net/fairlane/
+ * @line_rate_mbps: line rate of the bottleneck, Mbit/s; 0 = of the device
+ *	that the socket sends through, 10 Gbit/s if that is unknown
+ * @base_rtt_ns: RTT of a full packet and its ACK without queues, ns; 0 =
+ *	smallest RTT that the flow itself has seen
+ * @probe_rtt_ns: the same for a PrioPlus probe, ns; 0 = from @base_rtt_ns
+ * @fluct_ns: A of PrioPlus, section 4.3.2, ns
+ * @noise_ns: B of PrioPlus, section 4.3.2, ns
+ * @epsilon_ns: less than this above the base RTT is an empty queue, ns; 0 =
+ *	the larger of 1 us and the time of a packet on the line
+ * @start_permille: W_LS of PrioPlus in permille of the BDP, section 4.4
+ * @ai_bytes: additive increase in an RTT, bytes on the line
+ * @probe_cap_us: longest wait before a PrioPlus probe, us
+ * @probe_timeout_us: a probe without an echo is lost after this, us
+ * @paper: PrioPlus exactly as its paper prints it
+ * @swift_target_ns: target delay of Swift above the base RTT, ns; 0 = the
+ *	PrioPlus channel of the socket's priority
+ * @swift_range_ns: most that Swift's target scaling adds, ns; 0 = none
+ * @gso_segs: most segments in a packet that a delay-based flow sends
+ * @ss_compat: show state to ss as if it were BBR's
+ * @gen: changes whenever one of the others does
+ */
+struct fl_profile {
+	u32 line_rate_mbps;
+	u32 base_rtt_ns;
+	u32 probe_rtt_ns;
+	u32 fluct_ns;
+	u32 noise_ns;
+	u32 epsilon_ns;
+	u32 start_permille;
+	u32 ai_bytes;
+	u32 probe_cap_us;
+	u32 probe_timeout_us;
+	u32 paper;
+	u32 swift_target_ns;
+	u32 swift_range_ns;
+	u32 gso_segs;
+	u32 ss_compat;
+	u32 gen;
+};
+
+/* Line rate when neither the profile nor the device tells, bit/s. */
+#define FL_LINE_DEFAULT_BPS	10000000000ULL
+/* Fastest line rate that is told apart, Mbit/s. */
+#define FL_LINE_MAX_MBPS	1600000
+/* Bytes that Ethernet adds to an IP packet: header 14, preamble 8, FCS 4, gap 12 */
+#define FL_LINE_OVERHEAD_BYTES	38
+
+const struct fl_profile *fl_profile_get(const struct net *net);
+
+/* Generation of a profile; settings read after this are no older. */
+static inline u32 fl_profile_gen(const struct fl_profile *pf)
+{
+	/* pairs with the release when a setting is written */
+	return smp_load_acquire(&pf->gen);
+}
+
+u64 fl_line_bps(const struct sock *sk, const struct fl_profile *pf);
+
+/* Packets whose time of sending is remembered. */
+#define FL_RTT_AHEAD		4
+
+/**
+ * struct fl_rtt - delay samples in ns, which kernel TCP keeps in us only
+ * @end_seq: ends of the first packets of the retransmit queue
+ * @sent_ns: when they were sent
+ * @count: how many of them are known
+ */
+struct fl_rtt {
+	u64 sent_ns[FL_RTT_AHEAD];
+	u32 end_seq[FL_RTT_AHEAD];
+	u32 count;
+};
+
+u32 fl_rtt_sample(struct sock *sk, const struct fl_rtt *r,
+		  const struct rate_sample *rs);
+void fl_rtt_remember(struct sock *sk, struct fl_rtt *r);
+
+/**
+ * fl_wire_bytes() - a full packet of a connection on the line, bytes
+ * @sk: an established TCP socket; caller holds its lock
+ */
+static inline u32 fl_wire_bytes(const struct sock *sk)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	u32 ip = inet_csk(sk)->icsk_af_ops->net_header_len;
+
+	return tp->mss_cache + tp->tcp_header_len + ip + FL_LINE_OVERHEAD_BYTES;
+}
+
+/**
+ * fl_full_packets() - does an ACK tell of full packets only?
+ * @sk: the socket; caller holds its lock
+ * @una: tp->snd_una at the last call, updated
+ * @acked_pkts: packets that the ACK acknowledges
+ *
+ * The base RTT is that of a full packet: a short one (a request, the last of a
+ * message, a FIN) takes less time on each link, and with its RTT as the base,
+ * full packets would always seem to wait.
+ */
+static inline bool fl_full_packets(const struct sock *sk, u32 *una,
+				   u32 acked_pkts)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	u32 bytes = tp->snd_una - *una;
+
+	*una = tp->snd_una;
+	return acked_pkts && bytes >= (u64)acked_pkts * tp->mss_cache;
+}
+
+/**
+ * fl_apply_wnd() - put a window into a socket
+ * @sk: the socket; caller holds its lock
+ * @wnd: window, packets << FL_WND_SHIFT, above 0
+ * @extra_pkts: packets to allow beyond it
+ * @rtt_ns: time in which the window is sent, ns
+ *
+ * From one packet on, the ACKs clock it out and nothing is paced. Below, cwnd
+ * is 1 and pacing makes the gaps.
+ */
+static inline void fl_apply_wnd(struct sock *sk, u64 wnd, u32 extra_pkts,
+				u32 rtt_ns)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+	u64 pkts = wnd >> FL_WND_SHIFT;
+	unsigned long rate = ~0UL;
+	u32 allowed_pkts;
+
+	if (!pkts) {
+		pkts = 1;
+		/* bytes in the window * 10^9 / RTT in ns; stays below 2^60 */
+		wnd = (((wnd * tp->mss_cache) >> 4) * 1000000) >>
+		      (FL_WND_SHIFT - 4);
+		rate = max_t(u64, 1000, div_u64(wnd * 1000,
+						max_t(u32, rtt_ns, 1000)));
+	}
+	allowed_pkts = min_t(u64, pkts + extra_pkts, tp->snd_cwnd_clamp);
+	tcp_snd_cwnd_set(tp, clamp_t(u32, allowed_pkts, 1, S32_MAX));
+	rate = min_t(unsigned long, rate, READ_ONCE(sk->sk_max_pacing_rate));
+	if (READ_ONCE(sk->sk_pacing_rate) != rate)
+		WRITE_ONCE(sk->sk_pacing_rate, rate);
+}
+
+/* Segments in a packet as the socket's route allows: what sk_setup_caps() sets.
+ * Context: socket lock held.
+ */
+static inline u32 fl_route_gso_segs(struct sock *sk)
+{
+	const struct dst_entry *dst;
+	u32 segs = sk->sk_gso_max_segs;
+
+	rcu_read_lock();
+	dst = __sk_dst_get(sk);
+	if (dst && sk_can_gso(sk))
+		segs = max_t(u32, READ_ONCE(dst->dev->gso_max_segs), 1);
+	rcu_read_unlock();
+	return segs;
+}
+
+/**
+ * fl_take_over() - prepare a socket for delay-based control
+ * @sk: the socket; caller holds its lock
+ * @gso_segs: most segments in a packet
+ *
+ * Bursts of one flow are delay for all, so packets stay small. The route
+ * restores the limit now and then (sk_setup_caps()), so this is repeated.
+ */
+static inline void fl_take_over(struct sock *sk, u32 gso_segs)
+{
+	if (sk->sk_gso_max_segs != gso_segs)
+		sk->sk_gso_max_segs = min_t(u32, gso_segs,
+					    fl_route_gso_segs(sk));
+	cmpxchg(&sk->sk_pacing_status, SK_PACING_NONE, SK_PACING_NEEDED);
+}
+
+/**
+ * fl_give_back() - leave a socket as the next congestion control expects it
+ * @sk: the socket; caller holds its lock
+ *
+ * Undoes fl_take_over() and the pacing rate. Who has set SO_MAX_PACING_RATE
+ * wants pacing from any control.
+ */
+static inline void fl_give_back(struct sock *sk)
+{
+	unsigned long rate = READ_ONCE(sk->sk_max_pacing_rate);
+
+	sk->sk_gso_max_segs = fl_route_gso_segs(sk);
+	WRITE_ONCE(sk->sk_pacing_rate, rate);
+	if (rate == ~0UL)
+		cmpxchg(&sk->sk_pacing_status, SK_PACING_NEEDED,
+			SK_PACING_NONE);
+}
+
+int fl_profile_init(void);
+void fl_profile_exit(void);
+int fl_speed_init(void);
+void fl_speed_exit(void);
+
+#endif /* FAIRLANE_H */

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * KUnit tests of the cores as the kernel compiles them: its own arithmetic
+ * helpers, types and flags. What the algorithms decide is tested in user space
+ * (selftests/unit), far more thoroughly; these cases are the same numbers again.
+ */
+#include <kunit/test.h>
+
+#include "../core/prioplus.c"
+#include "../core/pp_count.c"
+#include "swift.h"
+
+/* The testbed of the PrioPlus paper, with one packet a microsecond. */
+static const struct pp_conf fl_kunit_conf = {
+	.base_ns = 13000,
+	.probe_base_ns = 11000,
+	.line_bps = 10000000000ULL,
+	.wire_bytes = 1250,
+	.fluct_ns = 3200,
+	.noise_ns = 800,
+	.eps_ns = 1000,
+	.probe_cap_ns = 1000000,
+	.start_permille = 250,
+	.ai_bytes = 125,
+};
+
+/**
+ * struct fl_kunit - a flow in its channel
+ * @pp: the flow
+ * @ch: its channel
+ * @now_ns: time of the last ACK, ns
+ * @seq: what it acknowledged, packets
+ */
+struct fl_kunit {
+	struct pp_core pp;
+	struct pp_chan ch;
+	u64 now_ns;
+	u32 seq;
+};
+
+/* A fresh flow of a priority. */
+static void fl_kunit_start(struct kunit *test, struct fl_kunit *k, u32 prio,
+			   bool paper)
+{
+	struct pp_conf cf = fl_kunit_conf;
+
+	cf.paper = paper;
+	memset(k, 0, sizeof(*k));
+	k->now_ns = NSEC_PER_SEC;
+	k->seq = 0xfffffff0;
+	KUNIT_ASSERT_EQ(test, pp_chan_init(&k->ch, &cf, prio), 0);
+	pp_init(&k->pp, &fl_swift_ops, k->now_ns, k->seq);
+}
+
+/* The ACK of the next packet, which saw a queue of queue_ns. */
+static int fl_kunit_ack(struct fl_kunit *k, u32 queue_ns)
+{
+	struct fl_sample s = {
+		.now_ns = k->now_ns += 1000,
+		.delay_ns = k->ch.base_ns + queue_ns,
+		.acked_pkts = 1,
+		.ack_seq = ++k->seq,
+		.snd_nxt = k->seq + (u32)(k->pp.wnd >> FL_WND_SHIFT),
+		.seq_per_pkt = 1,
+		.wnd_limited = true,
+	};
+
+	return pp_on_ack(&k->pp, &k->ch, &s);
+}
+
+static void fl_kunit_arithmetic(struct kunit *test)
+{
+	u64 ppn = fl_ppn(10000000000ULL, 1250);
+
+	/* a packet a microsecond, to 1e-6 */
+	KUNIT_EXPECT_GE(test, fl_ns_to_wnd(ppn, 1000000),
+			1000 * FL_WND_ONE - FL_WND_ONE / 1000);
+	KUNIT_EXPECT_LE(test, fl_ns_to_wnd(ppn, 1000000),
+			1000 * FL_WND_ONE + FL_WND_ONE / 1000);
+	/* 400 Gbit/s of smallest frames for 4 s: more than 64 bits between */
+	ppn = fl_ppn(400000000000ULL, 64);
+	KUNIT_EXPECT_EQ(test, fl_ns_to_wnd(ppn, 4000000000U) >>
+			      (FL_WND_SHIFT + 20), 3125000000ULL >> 20);
+	KUNIT_EXPECT_TRUE(test, fl_seq_after(1, U32_MAX));
+	KUNIT_EXPECT_FALSE(test, fl_seq_after(U32_MAX, 1));
+}
+
+static void fl_kunit_swift(struct kunit *test)
+{
+	const struct fl_target t = {
+		.target_ns = 25000, .ai_wnd = FL_WND_ONE / 8,
+		.min_wnd = FL_WND_ONE / 1024, .max_wnd = 100 * FL_WND_ONE,
+	};
+	struct fl_sample s = {
+		.now_ns = NSEC_PER_SEC, .delay_ns = 20000, .acked_pkts = 10,
+		.wnd_limited = true,
+	};
+	u8 state[FL_BASE_STATE] __aligned(8);
+	u64 wnd = 10 * FL_WND_ONE;
+
+	fl_swift_ops.init(state, s.now_ns);
+	fl_swift_ops.on_ack(state, &t, &wnd, &s);
+	KUNIT_EXPECT_EQ(test, wnd, 10 * FL_WND_ONE + FL_WND_ONE / 8);
+	wnd = 30 * FL_WND_ONE;
+	s.delay_ns = 30000;
+	fl_swift_ops.on_ack(state, &t, &wnd, &s);
+	/* 0.8 * (30 - 25) / 30 of 30 packets are 4 */
+	KUNIT_EXPECT_EQ(test, (wnd + FL_WND_ONE / 1000) >> FL_WND_SHIFT, 26);
+	s.now_ns += 29999;
+	fl_swift_ops.on_ack(state, &t, &wnd, &s);
+	KUNIT_EXPECT_EQ(test, (wnd + FL_WND_ONE / 1000) >> FL_WND_SHIFT, 26);
+}
+
+static void fl_kunit_channels(struct kunit *test)
+{
+	struct pp_conf cf = fl_kunit_conf;
+	struct fl_kunit k;
+	u32 prio;
+
+	for (prio = 1; prio <= PP_PRIO_MAX; prio++) {
+		fl_kunit_start(test, &k, prio, false);
+		KUNIT_EXPECT_EQ(test, k.ch.target_ns, 13000 + 4000 * prio);
+		KUNIT_EXPECT_EQ(test, k.ch.limit_ns, 15400 + 4000 * prio);
+	}
+	KUNIT_EXPECT_EQ(test, pp_chan_init(&k.ch, &cf, PP_PRIO_MAX + 1),
+			-EINVAL);
+	cf.line_bps = 0;
+	KUNIT_EXPECT_EQ(test, pp_chan_init(&k.ch, &cf, 1), -EINVAL);
+}
+
+static void fl_kunit_stop_and_resume(struct kunit *test)
+{
+	struct fl_kunit k;
+
+	fl_kunit_start(test, &k, 3, true);
+	KUNIT_EXPECT_EQ(test, pp_on_probe(&k.pp, &k.ch, 11000 + 14400, k.seq,
+					  BIT(31)), PP_PROBE);
+	KUNIT_EXPECT_EQ(test, k.pp.probe_wait_ns, 2400 + 6500);
+	KUNIT_EXPECT_EQ(test, pp_on_probe(&k.pp, &k.ch, 11000, k.seq, 0),
+			PP_RESUME);
+	KUNIT_EXPECT_EQ(test, k.pp.wnd, k.ch.start_wnd);
+	KUNIT_EXPECT_EQ(test, fl_kunit_ack(&k, 14400), PP_SEND);
+	KUNIT_EXPECT_EQ(test, fl_kunit_ack(&k, 14400), PP_STOP);
+	KUNIT_EXPECT_TRUE(test, k.pp.stopped);
+}
+
+static void fl_kunit_window_stays_in_bounds(struct kunit *test)
+{
+	u32 random = 1, i, bad = 0;
+	struct fl_kunit k;
+
+	fl_kunit_start(test, &k, 7, false);
+	for (i = 0; i < 100000; i++) {
+		random = random * 1664525 + 1013904223;
+		if (k.pp.stopped)
+			pp_on_probe(&k.pp, &k.ch, 11000 + (random >> 8) % 60000,
+				    k.seq, random);
+		else
+			fl_kunit_ack(&k, (random >> 8) % 50000);
+		bad += k.pp.wnd > k.ch.max_wnd || !k.pp.flows_q8 ||
+		       k.pp.flows_q8 > PP_FLOWS_MAX * PP_FLOWS_ONE;
+	}
+	KUNIT_EXPECT_EQ(test, bad, 0);
+}
+
+static struct kunit_case fl_kunit_cases[] = {
+	KUNIT_CASE(fl_kunit_arithmetic),
+	KUNIT_CASE(fl_kunit_swift),
+	KUNIT_CASE(fl_kunit_channels),
+	KUNIT_CASE(fl_kunit_stop_and_resume),
+	KUNIT_CASE(fl_kunit_window_stays_in_bounds),
+	{}
+};
+
+static struct kunit_suite fl_kunit_suite = {
+	.name = "fairlane_cores",
+	.test_cases = fl_kunit_cases,
+};
+
+kunit_test_suite(fl_kunit_suite);
+
+MODULE_AUTHOR("The Fairlane developers");
+MODULE_DESCRIPTION("KUnit tests of Fairlane's cores");
+MODULE_LICENSE("GPL");

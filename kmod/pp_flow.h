@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * tcp_prioplus.ko inside: a flow's state and the calls between its files.
+ */
+#ifndef PP_FLOW_H
+#define PP_FLOW_H
+
+#include <linux/hrtimer.h>
+#include <linux/rcupdate.h>
+#include <net/tcp.h>
+
+#include "core/prioplus.h"
+#include "fairlane.h"
+
+/* Probes that may be without an echo before a flow stops trusting echoes. */
+#define PP_PROBES_OUT_MAX	64
+/* Unanswered probes in a row after which a flow goes on without probing. */
+#define PP_PROBES_LOST_MAX	32
+/* No ACK for this long with data in flight: ask with a probe, ns. At least. */
+#define PP_WATCHDOG_NS		(200 * NSEC_PER_USEC)
+/* Probes lost while an ACK with their time stamp came, before any echo: the peer
+ * must have no D-SACK.
+ */
+#define PP_PROBES_PLAIN_MAX	3
+
+/** enum pp_timer - what the flow's timer is for */
+enum pp_timer {
+	PP_TIMER_NONE,
+	PP_TIMER_PROBE,		/* time to send the next probe */
+	PP_TIMER_ECHO,		/* the echo of a probe is overdue */
+	PP_TIMER_FLUSH,		/* echoes of lost probes have had their time */
+	PP_TIMER_WATCHDOG,	/* sending, but no ACK comes */
+};
+
+/**
+ * struct pp_flow - a flow
+ * @sk: its socket
+ * @core: the algorithm
+ * @chan: the channel of its priority
+ * @rtt: delay samples
+ * @timer: one timer for all purposes, see @timer_for
+ * @probe_sent_ns: when the newest probe was sent, monotonic ns
+ * @probe_nxt: tp->snd_nxt at that time
+ * @probe_tsval: its time stamp, as the peer echoes it
+ * @last_ack_ns: when the last ACK came, monotonic ns
+ * @base_ns: smallest data delay seen, ns; U32_MAX = none
+ * @probe_base_ns: smallest probe delay seen, ns; U32_MAX = none
+ * @una: tp->snd_una at the last ACK
+ * @gen: generation of the profile that @chan comes from
+ * @mss: MSS that @chan comes from, bytes
+ * @prio: priority that @chan comes from
+ * @dsack_seen: tp->dsack_dups as it was after the last probe or echo
+ * @dsack_hidden: what to put back into tp->dsack_dups with the echo
+ * @stale_end: data before this number was in flight when the flow resumed
+ * @stale_pkts: packets that may be dead in flight, see pp_apply()
+ * @probes_out: probes without an echo
+ * @probes_lost: unanswered probes in a row
+ * @probes_plain: probes answered without a D-SACK, see PP_PROBES_PLAIN_MAX
+ * @plain: an ACK without a D-SACK had the time stamp of the newest probe
+ * @late: echoes of probes that were given up may still come
+ * @alike: the newest of these has the time stamp of the newest probe
+ * @timer_for: enum pp_timer
+ * @started: a first probe was sent, or the flow began without
+ * @probe_due: the timer found the socket owned by a process: send a probe
+ *	from min_tso_segs
+ * @timer_ref: the timer holds a reference on the socket
+ * @dead: released; only the timer may still hold it
+ * @fallback: probes are not answered on this path: goes on without stopping
+ * @stats: counters that pp_info.c shows
+ * @rcu: readers of get_info() do not hold the socket lock
+ */
+struct pp_flow {
+	struct sock *sk;
+	struct pp_core core;
+	struct pp_chan chan;
+	struct fl_rtt rtt;
+	struct hrtimer timer;
+	u64 probe_sent_ns;
+	u32 probe_nxt;
+	u32 probe_tsval;
+	u64 last_ack_ns;
+	u32 base_ns;
+	u32 probe_base_ns;
+	u32 una;
+	u32 gen;
+	u16 mss;
+	u16 prio;
+	u32 dsack_seen;
+	u32 dsack_hidden;
+	u32 stale_end;
+	u32 stale_pkts;
+	u16 probes_out;
+	u16 probes_lost;
+	u8 timer_for;
+	u8 probes_plain;
+	u8 started:1,
+	   plain:1,
+	   late:1,
+	   alike:1,
+	   probe_due:1,
+	   timer_ref:1,
+	   dead:1,
+	   fallback:1;
+	struct {
+		u32 stops;
+		u32 probes;
+		u32 echoes;
+		u32 watchdogs;
+	} stats;
+	struct rcu_head rcu;
+};
+
+/**
+ * struct pp_sock - what lies in the socket itself (ICSK_CA_PRIV_SIZE bytes)
+ * @flow: the flow; NULL on listeners and without memory
+ */
+struct pp_sock {
+	struct pp_flow __rcu *flow;
+};
+
+/* The flow of a socket. Context: socket lock held. */
+static inline struct pp_flow *pp_flow_of(struct sock *sk)
+{
+	const struct pp_sock *ps = inet_csk_ca(sk);
+
+	return rcu_dereference_protected(ps->flow, lockdep_sock_is_held(sk));
+}
+
+/* pp_main.c */
+void pp_refresh(struct pp_flow *fl, u32 delay_ns, u32 probe_delay_ns);
+void pp_apply(struct pp_flow *fl);
+void pp_fall_back(struct pp_flow *fl);
+
+/* pp_probe.c */
+void pp_probe_init(struct pp_flow *fl);
+void pp_probe_release(struct pp_flow *fl);
+void pp_probe_now(struct pp_flow *fl);
+void pp_probe_after(struct pp_flow *fl, u32 wait_ns);
+void pp_probe_watch(struct pp_flow *fl);
+bool pp_probe_possible(const struct sock *sk);
+bool pp_probe_allowed(const struct sock *sk);
+bool pp_probe_echo(struct pp_flow *fl);
+void pp_timer_act(struct pp_flow *fl);
+extern atomic_t pp_timers;
+
+/* pp_info.c */
+size_t pp_get_info(struct sock *sk, u32 ext, int *attr,
+		   union tcp_cc_info *info);
+
+#endif /* PP_FLOW_H */

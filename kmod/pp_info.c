@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What ss shows of a PrioPlus flow.
+ *
+ * A congestion control may return one attribute of 20 bytes, and a stock ss
+ * prints only those of BBR and DCTCP. So the state goes out as BBR's, with
+ * these meanings (ss -ti, "bbr:(bw:..,mrtt:..,pacing_gain:..,cwnd_gain:..)"):
+ *
+ *	bw		window / base RTT, bit/s; 0 = stopped
+ *	mrtt		base RTT, ms
+ *	pacing_gain	virtual priority
+ *	cwnd_gain	#flow, estimated flows of this priority
+ *
+ * net.fairlane.ss_compat = 0 switches it off.
+ */
+#include <linux/inet_diag.h>
+#include <linux/module.h>
+
+#include "pp_flow.h"
+
+/* ss divides the two gains by this. */
+#define PP_INFO_GAIN_SHIFT	8
+
+/**
+ * pp_get_info() - state of a flow for inet_diag and TCP_CC_INFO
+ * @sk: the socket, possibly a listener
+ * @ext: attributes that the reader asks for
+ * @attr: which one @info is
+ * @info: where it goes
+ *
+ * Context: RCU, socket not locked: values may be torn from one another.
+ * Return: bytes in @info.
+ */
+size_t pp_get_info(struct sock *sk, u32 ext, int *attr,
+		   union tcp_cc_info *info)
+{
+	const struct pp_sock *ps = inet_csk_ca(sk);
+	const struct pp_flow *fl;
+	u64 bw = 0;
+
+	if (!(ext & ((1 << (INET_DIAG_BBRINFO - 1)) |
+		     (1 << (INET_DIAG_VEGASINFO - 1)))) ||
+	    !READ_ONCE(fl_profile_get(sock_net(sk))->ss_compat) ||
+	    (1 << sk->sk_state) & (TCPF_LISTEN | TCPF_CLOSE))
+		return 0;
+	fl = rcu_dereference(ps->flow);
+	if (!fl)
+		return 0;
+	if (!fl->core.stopped) {
+		/* bytes of the window, no more than 2^33 */
+		bw = ((fl->core.wnd >> 8) * READ_ONCE(fl->mss)) >>
+		     (FL_WND_SHIFT - 8);
+		bw = div_u64(min_t(u64, bw, 1ULL << 33) * NSEC_PER_SEC,
+			     max_t(u32, fl->chan.base_ns, 1));
+	}
+	memset(&info->bbr, 0, sizeof(info->bbr));
+	info->bbr.bbr_bw_lo = (u32)bw;
+	info->bbr.bbr_bw_hi = (u32)(bw >> 32);
+	info->bbr.bbr_min_rtt = fl->chan.base_ns / NSEC_PER_USEC;
+	info->bbr.bbr_pacing_gain = (u32)fl->prio << PP_INFO_GAIN_SHIFT;
+	info->bbr.bbr_cwnd_gain = fl->core.flows_q8;
+	*attr = INET_DIAG_BBRINFO;
+	return sizeof(info->bbr);
+}

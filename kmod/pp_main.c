@@ -1,0 +1,450 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * PrioPlus for TCP: virtual priorities in one queue.
+ *
+ * The algorithm is core/prioplus.c; this file connects it with the stack, and
+ * pp_probe.c sends the probes.
+ *
+ *	       first write                    delay > D_limit
+ *	init ----------------> STOPPED <------------------------ SENDING
+ *			       |  ^  |                              ^
+ *			 probe |  |  | echo: delay > D_limit        |
+ *			       +--+  +------------------------------+
+ *				       echo: delay below D_limit
+ *
+ * STOPPED is snd_cwnd = 0, written directly (tcp_snd_cwnd_set() warns) and
+ * again in every callback, since the stack raises it in some (tcp_enter_loss).
+ * Having cong_control is what keeps the stack from using cwnd otherwise:
+ * no PRR, no slow start after idle, no pacing rate of its own. Packets in
+ * flight drain; their ACKs change nothing. Should all probes be lost, the
+ * stack's zero window probe timer sends data after 200 ms and more.
+ *
+ * Resuming happens in the ACK of the echo; the stack sends in the same
+ * softirq. Data that was in flight when the flow stopped and is still not
+ * acknowledged by an echo that was sent after it, is lost; cwnd is raised by
+ * it until snd_una passes, so that new data leaves and draws the SACKs that
+ * RACK needs.
+ *
+ * The virtual priority is SO_PRIORITY (sk_priority), 0 the lowest; changes
+ * on a live socket act with the next ACK or echo.
+ */
+#include <linux/module.h>
+#include <net/tcp.h>
+
+#include "compat.h"
+#include "pp_flow.h"
+
+/* A flow that sent nothing for this many base RTTs probes before it sends. */
+#define PP_IDLE_RTTS		16
+
+/* Base RTT that the flow measured itself, ns; 0 = not yet. */
+static u32 pp_measured_base_ns(const struct pp_flow *fl, u64 line_bps, u32 wire)
+{
+	u32 base_ns = fl->base_ns;
+	u32 probe_ns = fl->probe_base_ns;
+
+	if (probe_ns != U32_MAX) {
+		/* a probe is shorter than a packet, on two links at least */
+		probe_ns += 2 * div64_u64((u64)wire * 8 * NSEC_PER_SEC,
+					  line_bps);
+		base_ns = min_t(u32, base_ns, probe_ns);
+	}
+	return base_ns == U32_MAX ? 0 : base_ns;
+}
+
+static void pp_configure(struct pp_flow *fl, const struct fl_profile *pf)
+{
+	u32 wire = fl_wire_bytes(fl->sk);
+	u64 line_bps = fl_line_bps(fl->sk, pf);
+	struct pp_conf cf = {
+		.base_ns = READ_ONCE(pf->base_rtt_ns),
+		.probe_base_ns = READ_ONCE(pf->probe_rtt_ns),
+		.line_bps = line_bps,
+		.wire_bytes = wire,
+		.fluct_ns = READ_ONCE(pf->fluct_ns),
+		.noise_ns = READ_ONCE(pf->noise_ns),
+		.eps_ns = READ_ONCE(pf->epsilon_ns),
+		.probe_cap_ns = READ_ONCE(pf->probe_cap_us) * NSEC_PER_USEC,
+		.start_permille = READ_ONCE(pf->start_permille),
+		.ai_bytes = READ_ONCE(pf->ai_bytes),
+		.paper = READ_ONCE(pf->paper),
+	};
+
+	if (!cf.base_ns) {
+		cf.base_ns = pp_measured_base_ns(fl, line_bps, wire);
+		cf.probe_base_ns = fl->probe_base_ns != U32_MAX ?
+				   fl->probe_base_ns : 0;
+	}
+	if (!cf.base_ns)
+		cf.base_ns = clamp_t(u32, tcp_sk(fl->sk)->srtt_us >> 3, 1,
+				     USEC_PER_SEC) * NSEC_PER_USEC;
+	/* a measured RTT is any; ranges of the profile make this succeed */
+	cf.base_ns = min_t(u32, cf.base_ns, NSEC_PER_SEC);
+	cf.probe_base_ns = min_t(u32, cf.probe_base_ns, NSEC_PER_SEC);
+	pp_chan_init(&fl->chan, &cf, fl->prio);
+	if (fl->fallback)
+		fl->chan.limit_ns = U32_MAX;
+}
+
+/**
+ * pp_refresh() - take in new base RTTs, priority and settings
+ * @fl: the flow; caller holds the socket lock
+ * @delay_ns: delay of a full packet just measured, ns; 0 = none
+ * @probe_delay_ns: delay of a probe just measured, ns; 0 = none
+ */
+void pp_refresh(struct pp_flow *fl, u32 delay_ns, u32 probe_delay_ns)
+{
+	const struct fl_profile *pf = fl_profile_get(sock_net(fl->sk));
+	u16 prio = min_t(u32, READ_ONCE(fl->sk->sk_priority), PP_PRIO_MAX);
+	u16 mss = min_t(u32, tcp_sk(fl->sk)->mss_cache, U16_MAX);
+	u32 gen = fl_profile_gen(pf);
+	bool changed = gen != fl->gen || mss != fl->mss || prio != fl->prio;
+
+	if (delay_ns && delay_ns < fl->base_ns) {
+		fl->base_ns = delay_ns;
+		changed = true;
+	}
+	if (probe_delay_ns && probe_delay_ns < fl->probe_base_ns) {
+		fl->probe_base_ns = probe_delay_ns;
+		changed = true;
+	}
+	if (!changed)
+		return;
+	fl->gen = gen;
+	fl->mss = mss;
+	fl->prio = prio;
+	pp_configure(fl, pf);
+}
+
+/**
+ * pp_apply() - put the flow's window into the socket
+ * @fl: the flow; caller holds the socket lock
+ */
+void pp_apply(struct pp_flow *fl)
+{
+	struct tcp_sock *tp = tcp_sk(fl->sk);
+	u32 extra = 0;
+
+	if (fl->core.stopped) {
+		tp->snd_cwnd = 0;
+		return;
+	}
+	if (fl->stale_pkts) {
+		if (before(tp->snd_una, fl->stale_end))
+			extra = min_t(u32, fl->stale_pkts,
+				      tcp_packets_in_flight(tp));
+		else
+			fl->stale_pkts = 0;
+	}
+	fl_apply_wnd(fl->sk, max_t(u64, fl->core.wnd, 1), extra,
+		     fl->chan.base_ns);
+}
+
+/* What was sent before the probe whose echo has come, and not acknowledged with
+ * it, is lost. Context: ACK, socket lock held.
+ */
+static void pp_mark_stale(struct pp_flow *fl)
+{
+	const struct tcp_sock *tp = tcp_sk(fl->sk);
+	u32 bytes = 0;
+
+	if (before(tp->snd_una, fl->probe_nxt))
+		bytes = fl->probe_nxt - tp->snd_una;
+	fl->stale_pkts = min_t(u32, tcp_packets_in_flight(tp),
+			       DIV_ROUND_UP(bytes, max_t(u32, fl->mss, 1)));
+	fl->stale_end = fl->probe_nxt;
+}
+
+/**
+ * pp_fall_back() - go on without probes
+ * @fl: the flow; caller holds the socket lock
+ *
+ * For paths or peers that never answer probes: the flow keeps its target
+ * delay but never stops, which is Swift with the priority's target.
+ */
+void pp_fall_back(struct pp_flow *fl)
+{
+	struct sock *sk = fl->sk;
+
+	fl->fallback = 1;
+	fl->chan.limit_ns = U32_MAX;
+	if (!fl->core.stopped)
+		return;
+	pp_go(&fl->core, FL_WND_ONE, tcp_sk(sk)->snd_nxt);
+	pp_apply(fl);
+	/* the stack's own timer sends, with lock and owner check */
+	if (!hrtimer_is_queued(&tcp_sk(sk)->pacing_timer)) {
+		sock_hold(sk);
+		hrtimer_start(&tcp_sk(sk)->pacing_timer, 0,
+			      HRTIMER_MODE_REL_PINNED_SOFT);
+	}
+}
+
+/* Set up a flow. Context: any, socket lock held. Without memory, the socket
+ * goes on with the window it has and a later ACK tries again.
+ */
+static void pp_adopt(struct sock *sk)
+{
+	struct pp_sock *ps = inet_csk_ca(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+	struct pp_flow *fl;
+
+	fl = kzalloc(sizeof(*fl), GFP_ATOMIC | __GFP_NOWARN);
+	if (!fl)
+		return;
+	fl->sk = sk;
+	fl->una = tp->snd_una;
+	fl->base_ns = U32_MAX;
+	fl->probe_base_ns = U32_MAX;
+	fl->gen = READ_ONCE(fl_profile_get(sock_net(sk))->gen) - 1;
+	pp_init(&fl->core, &fl_swift_ops, ktime_get_ns(), tp->snd_nxt);
+	pp_probe_init(fl);
+	pp_refresh(fl, 0, 0);
+	fl_take_over(sk, READ_ONCE(fl_profile_get(sock_net(sk))->gso_segs));
+	if (!pp_probe_possible(sk))
+		pp_fall_back(fl);
+	rcu_assign_pointer(ps->flow, fl);
+	pp_apply(fl);
+}
+
+/* Context: any, socket lock held; handshake complete. */
+static void pp_sk_init(struct sock *sk)
+{
+	struct pp_sock *ps = inet_csk_ca(sk);
+
+	BUILD_BUG_ON(sizeof(struct pp_sock) > ICSK_CA_PRIV_SIZE);
+	RCU_INIT_POINTER(ps->flow, NULL);
+	pp_adopt(sk);
+}
+
+/* End of the flow, the socket, or another congestion control is chosen; also
+ * called without pp_sk_init() (listeners) and twice. Context: socket lock held.
+ */
+static void pp_sk_release(struct sock *sk)
+{
+	struct pp_sock *ps = inet_csk_ca(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+	struct pp_flow *fl = pp_flow_of(sk);
+
+	if (!fl)
+		return;
+	RCU_INIT_POINTER(ps->flow, NULL);
+	fl_give_back(sk);
+	if (!tp->snd_cwnd) {
+		tcp_snd_cwnd_set(tp, TCP_INIT_CWND);
+		tp->snd_ssthresh = TCP_INFINITE_SSTHRESH;
+		/* setsockopt(TCP_CONGESTION): send what waits on release */
+		if ((1 << sk->sk_state) & (TCPF_ESTABLISHED | TCPF_CLOSE_WAIT |
+					   TCPF_FIN_WAIT1 | TCPF_CLOSING |
+					   TCPF_LAST_ACK) &&
+		    sock_owned_by_user_nocheck(sk) &&
+		    !test_and_set_bit(TCP_TSQ_DEFERRED, &sk->sk_tsq_flags))
+			sock_hold(sk);
+	}
+	/* recovery that began while stopped: PRR divides by it */
+	if (!tp->prior_cwnd)
+		tp->prior_cwnd = tcp_snd_cwnd(tp);
+	pp_probe_release(fl);
+}
+
+/* The end of the data is lost and nothing comes after it that would draw a SACK:
+ * the stack's timer, 200 ms and more for a lone packet, fires now. Context: ACK,
+ * socket lock held.
+ */
+static void pp_hurry(struct pp_flow *fl)
+{
+	struct sock *sk = fl->sk;
+	u8 pending = inet_csk(sk)->icsk_pending;
+
+	if (!fl->stale_pkts || tcp_send_head(sk) ||
+	    (pending != ICSK_TIME_LOSS_PROBE && pending != ICSK_TIME_RETRANS))
+		return;
+	inet_csk_reset_xmit_timer(sk, pending, 1, TCP_RTO_MAX);
+}
+
+/* The echo of a probe has come. Context: ACK, socket lock held. */
+static void pp_on_echo(struct pp_flow *fl)
+{
+	struct tcp_sock *tp = tcp_sk(fl->sk);
+	u64 ns = tp->tcp_clock_cache - fl->probe_sent_ns;
+	u32 delay_ns = min_t(u64, max_t(s64, ns, 1), U32_MAX - 1);
+
+	pp_refresh(fl, 0, delay_ns);
+	if (!fl->core.stopped) {
+		/* of the watchdog: nothing but lost data is left in flight */
+		pp_mark_stale(fl);
+		pp_hurry(fl);
+		return;
+	}
+	switch (pp_on_probe(&fl->core, &fl->chan, delay_ns, tp->snd_nxt,
+			    get_random_u32())) {
+	case PP_RESUME:
+		pp_mark_stale(fl);
+		pp_hurry(fl);
+		fl->last_ack_ns = tp->tcp_clock_cache;
+		pp_probe_watch(fl);
+		break;
+	case PP_PROBE:
+		pp_probe_after(fl, fl->core.probe_wait_ns);
+		break;
+	default:
+		break;
+	}
+}
+
+/* Context: each ACK, before cong_control; the only call for an ACK that comes
+ * while nothing is in flight. Softirq or backlog, socket lock held.
+ */
+static void pp_in_ack_event(struct sock *sk, u32 flags)
+{
+	struct pp_flow *fl = pp_flow_of(sk);
+
+	if (!fl || !pp_probe_echo(fl))
+		return;
+	pp_on_echo(fl);
+	pp_apply(fl);
+}
+
+/* Context: each ACK of data in flight, softirq or backlog, socket lock held. */
+static void pp_cong_control(FL_CONG_CONTROL_ARGS)
+{
+	struct pp_flow *fl = pp_flow_of(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+	struct fl_sample s = {
+		.now_ns = tp->tcp_clock_cache,
+		.acked_pkts = rs->acked_sacked,
+		.ack_seq = tp->snd_una,
+		.snd_nxt = tp->snd_nxt,
+		.seq_per_pkt = tp->mss_cache,
+		.wnd_limited = !rs->is_app_limited,
+	};
+	bool full;
+
+	if (!fl) {
+		/* the ACK of our SYN comes before pp_sk_init(), which forgets */
+		if (inet_csk(sk)->icsk_ca_initialized)
+			pp_adopt(sk);
+		return;
+	}
+	s.delay_ns = fl_rtt_sample(sk, &fl->rtt, rs);
+	fl->last_ack_ns = s.now_ns;
+	full = fl_full_packets(sk, &fl->una, s.acked_pkts);
+	pp_refresh(fl, full ? s.delay_ns : 0, 0);
+	if (!fl->core.stopped) {
+		s.random = get_random_u32();
+		if (pp_on_ack(&fl->core, &fl->chan, &s) == PP_STOP) {
+			fl->stats.stops++;
+			pp_probe_after(fl, fl->core.probe_wait_ns);
+		} else if (tp->packets_out) {
+			pp_probe_watch(fl);
+		}
+	}
+	pp_apply(fl);
+	fl_take_over(sk, READ_ONCE(fl_profile_get(sock_net(sk))->gso_segs));
+	fl_rtt_remember(sk, &fl->rtt);
+}
+
+/* Has the flow been silent for so long that its window means nothing? */
+static bool pp_was_idle(const struct pp_flow *fl)
+{
+	const struct tcp_sock *tp = tcp_sk(fl->sk);
+
+	return !tp->packets_out && !fl->fallback && fl->last_ack_ns &&
+	       tp->tcp_clock_cache - fl->last_ack_ns >
+	       (u64)PP_IDLE_RTTS * fl->chan.base_ns;
+}
+
+/* Called at the top of every tcp_write_xmit(): somebody wants to send.
+ * Context: socket lock held.
+ */
+static u32 pp_min_tso_segs(struct sock *sk)
+{
+	struct pp_flow *fl = pp_flow_of(sk);
+
+	if (!fl)
+		return 1;
+	if (fl->probe_due)
+		pp_timer_act(fl);
+	if (!tcp_send_head(sk))
+		return 1;
+	if (!fl->core.stopped && pp_was_idle(fl)) {
+		pp_suspend_idle(&fl->core);
+		fl->started = 0;
+		pp_apply(fl);
+	}
+	if (!fl->core.stopped)
+		pp_probe_watch(fl);
+	if (fl->core.stopped && !fl->started) {
+		if (!pp_probe_possible(sk))
+			pp_fall_back(fl);
+		else if (pp_probe_allowed(sk))
+			pp_probe_now(fl);
+	}
+	return 1;
+}
+
+/* Losses. Context: socket lock held, softirq or timer. */
+static void pp_set_state(struct sock *sk, u8 new_state)
+{
+	struct pp_flow *fl = pp_flow_of(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	if (!fl || (new_state != TCP_CA_Recovery && new_state != TCP_CA_Loss))
+		return;
+	pp_on_loss(&fl->core, &fl->chan, ktime_get_ns(),
+		   (tp->srtt_us >> 3) * NSEC_PER_USEC,
+		   new_state == TCP_CA_Loss ? FL_LOSS_TIMEOUT : FL_LOSS_FAST);
+	/* tcp_enter_loss() has given a window to a flow that must not send */
+	if (fl->core.stopped)
+		pp_apply(fl);
+}
+
+/* Required by the stack; the window is set in cong_control alone. */
+static u32 pp_ssthresh(struct sock *sk)
+{
+	return TCP_INFINITE_SSTHRESH;
+}
+
+/* Goes into tcp_snd_cwnd_set(), which wants no 0. */
+static u32 pp_undo_cwnd(struct sock *sk)
+{
+	return max_t(u32, tcp_snd_cwnd(tcp_sk(sk)), 1);
+}
+
+static struct tcp_congestion_ops tcp_prioplus __read_mostly = {
+	.init		= pp_sk_init,
+	.release	= pp_sk_release,
+	.ssthresh	= pp_ssthresh,
+	.undo_cwnd	= pp_undo_cwnd,
+	.in_ack_event	= pp_in_ack_event,
+	.cong_control	= pp_cong_control,
+	.set_state	= pp_set_state,
+	.min_tso_segs	= pp_min_tso_segs,
+	.get_info	= pp_get_info,
+	.flags		= TCP_CONG_NON_RESTRICTED,
+	.owner		= THIS_MODULE,
+	.name		= "prioplus",
+};
+
+static int __init pp_register(void)
+{
+	return tcp_register_congestion_control(&tcp_prioplus);
+}
+
+static void __exit pp_unregister(void)
+{
+	tcp_unregister_congestion_control(&tcp_prioplus);
+	/* sockets are gone, a timer may still be on its way out */
+	while (atomic_read(&pp_timers))
+		schedule_timeout_uninterruptible(1);
+	synchronize_rcu();
+	rcu_barrier();
+}
+
+module_init(pp_register);
+module_exit(pp_unregister);
+
+MODULE_AUTHOR("The Fairlane developers");
+MODULE_DESCRIPTION("PrioPlus: virtual priorities in one queue");
+MODULE_LICENSE("GPL");
+MODULE_VERSION("0.1");

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Swift for TCP: delay-based congestion control with a target.
+ *
+ * The window control is core/swift.c; this file connects it with the stack.
+ * It is a baseline of the PrioPlus paper and useful alone.
+ *
+ * Target delay: base RTT plus net.fairlane.swift_target_ns. With 0, the
+ * default, the D_target of the socket's priority (SO_PRIORITY) in PrioPlus'
+ * channels, which is what the paper compares with (section 5: "Swift with
+ * target delays aligned with D_target of PrioPlus"). Target scaling is off
+ * unless net.fairlane.swift_range_ns is set.
+ *
+ * Windows below one packet are paced: cwnd is 1 and sk_pacing_rate makes the
+ * gaps. At one packet and more nothing is paced; sending is ACK-clocked.
+ *
+ * Start: line rate, W = BDP, as the paper's and its simulator's Swift.
+ */
+#include <linux/module.h>
+#include <net/tcp.h>
+
+#include "compat.h"
+#include "fairlane.h"
+#include "prioplus.h"
+
+/* Smallest window: a packet in 1024 RTTs. */
+#define SWIFT_MIN_WND		(FL_WND_ONE >> 10)
+/* Target scaling is complete below this many packets (Swift: fs_min 0.1). */
+#define SWIFT_SCALE_MIN_Q8	26
+/* Target scaling begins below this many packets (Swift: fs_max 100). */
+#define SWIFT_SCALE_MAX_Q8	(100 << 8)
+/* Largest window in BDPs: the target is reached long before. */
+#define SWIFT_MAX_BDP		8
+
+/**
+ * struct swift - what a flow keeps in the socket
+ * @rtt: delay samples
+ * @wnd: window, packets << FL_WND_SHIFT; 0 before the first ACK
+ * @state: Swift's memory
+ * @base_ns: smallest delay seen, ns
+ * @target_ns: target delay without scaling, ns
+ * @ai_wnd: additive increase, packets << FL_WND_SHIFT
+ * @bdp_pkts: line rate times base RTT, packets, at least 1
+ * @una: tp->snd_una at the last ACK
+ * @gen: of the profile that the three come from
+ * @mss: the same, bytes
+ * @prio: the same
+ */
+struct swift {
+	struct fl_rtt rtt;
+	u64 wnd;
+	struct fl_swift_state state;
+	u32 base_ns;
+	u32 target_ns;
+	u32 ai_wnd;
+	u32 bdp_pkts;
+	u32 una;
+	u32 gen;
+	u16 mss;
+	u16 prio;
+};
+
+/* Derive target, step and BDP from the profile. Context: socket lock held. */
+static void swift_configure(const struct sock *sk, struct swift *sw,
+			    const struct fl_profile *pf)
+{
+	u32 base_ns = READ_ONCE(pf->base_rtt_ns) ?: sw->base_ns;
+	u32 add_ns = READ_ONCE(pf->swift_target_ns);
+	u32 wire = fl_wire_bytes(sk);
+	u64 bdp;
+
+	if (!add_ns)
+		add_ns = sw->prio * (READ_ONCE(pf->fluct_ns) +
+				     READ_ONCE(pf->noise_ns));
+	sw->target_ns = base_ns + add_ns;
+	sw->ai_wnd = div_u64((u64)READ_ONCE(pf->ai_bytes) << FL_WND_SHIFT,
+			     wire);
+	bdp = fl_ns_to_wnd(fl_ppn(fl_line_bps(sk, pf), wire), base_ns);
+	sw->bdp_pkts = max_t(u64, bdp >> FL_WND_SHIFT, 1);
+}
+
+/* Has anything changed that swift_configure() looks at? Then redo it. */
+static void swift_refresh(const struct sock *sk, struct swift *sw,
+			  const struct fl_profile *pf, u32 delay_ns)
+{
+	u16 prio = min_t(u32, READ_ONCE(sk->sk_priority), PP_PRIO_MAX);
+	u16 mss = min_t(u32, tcp_sk(sk)->mss_cache, U16_MAX);
+	u32 gen = fl_profile_gen(pf);
+
+	if (delay_ns && delay_ns < sw->base_ns)
+		sw->base_ns = delay_ns;
+	else if (gen == sw->gen && mss == sw->mss && prio == sw->prio)
+		return;
+	sw->gen = gen;
+	sw->mss = mss;
+	sw->prio = prio;
+	swift_configure(sk, sw, pf);
+}
+
+/* Begin at line rate: W = BDP. Context: first ACK, socket lock held. */
+static void swift_start(struct sock *sk, struct swift *sw,
+			const struct fl_profile *pf)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	sw->base_ns = NSEC_PER_MSEC;
+	sw->una = tp->snd_una;
+	if (tcp_min_rtt(tp) != ~0U)
+		/* of short packets perhaps; on two links at least */
+		sw->base_ns = clamp_t(u32, tcp_min_rtt(tp), 1, USEC_PER_SEC) *
+			      NSEC_PER_USEC +
+			      2 * div64_u64((u64)fl_wire_bytes(sk) * 8 *
+					    NSEC_PER_SEC, fl_line_bps(sk, pf));
+	sw->gen = READ_ONCE(pf->gen) - 1;
+	swift_refresh(sk, sw, pf, 0);
+	fl_swift_ops.init(&sw->state, tp->tcp_clock_cache);
+	sw->wnd = (u64)sw->bdp_pkts << FL_WND_SHIFT;
+}
+
+/* Context: any, socket lock held. Without an RTT yet, the first ACK starts. */
+static void swift_init(struct sock *sk)
+{
+	const struct fl_profile *pf = fl_profile_get(sock_net(sk));
+	struct swift *sw = inet_csk_ca(sk);
+
+	BUILD_BUG_ON(sizeof(struct swift) > ICSK_CA_PRIV_SIZE);
+	memset(sw, 0, sizeof(*sw));
+	sw->base_ns = U32_MAX;
+	fl_take_over(sk, READ_ONCE(pf->gso_segs));
+	if (tcp_sk(sk)->srtt_us) {
+		swift_start(sk, sw, pf);
+		fl_apply_wnd(sk, sw->wnd, 0, sw->base_ns);
+	}
+}
+
+/* Context: each ACK of new data, softirq, socket lock held. */
+static void swift_cong_control(FL_CONG_CONTROL_ARGS)
+{
+	const struct fl_profile *pf = fl_profile_get(sock_net(sk));
+	struct swift *sw = inet_csk_ca(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+	struct fl_swift_scaling sc = {
+		.range_ns = READ_ONCE(pf->swift_range_ns),
+		.min_pkts_q8 = SWIFT_SCALE_MIN_Q8,
+		.max_pkts_q8 = SWIFT_SCALE_MAX_Q8,
+	};
+	struct fl_sample s = {
+		.now_ns = tp->tcp_clock_cache,
+		.delay_ns = fl_rtt_sample(sk, &sw->rtt, rs),
+		.acked_pkts = rs->acked_sacked,
+		.wnd_limited = !rs->is_app_limited,
+	};
+	struct fl_target t = {
+		.min_wnd = SWIFT_MIN_WND,
+	};
+	bool full;
+
+	if (!sw->wnd)
+		swift_start(sk, sw, pf);
+	full = fl_full_packets(sk, &sw->una, s.acked_pkts);
+	swift_refresh(sk, sw, pf, full ? s.delay_ns : 0);
+	t.target_ns = fl_swift_scaled_target(&sc, sw->target_ns, sw->wnd);
+	t.ai_wnd = sw->ai_wnd;
+	t.max_wnd = max_t(u64, (u64)SWIFT_MAX_BDP * sw->bdp_pkts, 16) <<
+		    FL_WND_SHIFT;
+	fl_swift_ops.on_ack(&sw->state, &t, &sw->wnd, &s);
+	fl_apply_wnd(sk, sw->wnd, 0, s.delay_ns ?: sw->base_ns);
+	fl_take_over(sk, READ_ONCE(pf->gso_segs));
+	fl_rtt_remember(sk, &sw->rtt);
+}
+
+/* Losses: once for each recovery. Context: socket lock held. */
+static void swift_set_state(struct sock *sk, u8 new_state)
+{
+	struct swift *sw = inet_csk_ca(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+	struct fl_target t = {
+		.min_wnd = SWIFT_MIN_WND,
+		.max_wnd = U64_MAX,
+	};
+
+	if (!sw->wnd || (new_state != TCP_CA_Recovery &&
+			 new_state != TCP_CA_Loss))
+		return;
+	fl_swift_ops.on_loss(&sw->state, &t, &sw->wnd, tp->tcp_clock_cache,
+			     (tp->srtt_us >> 3) * NSEC_PER_USEC,
+			     new_state == TCP_CA_Loss ? FL_LOSS_TIMEOUT :
+							FL_LOSS_FAST);
+}
+
+/* Required by the stack; the window is set in cong_control alone. */
+static u32 swift_ssthresh(struct sock *sk)
+{
+	return TCP_INFINITE_SSTHRESH;
+}
+
+static u32 swift_undo_cwnd(struct sock *sk)
+{
+	return max_t(u32, tcp_snd_cwnd(tcp_sk(sk)), 1);
+}
+
+static u32 swift_min_tso_segs(struct sock *sk)
+{
+	return 1;
+}
+
+/* Another congestion control, or the end. Also called without swift_init(), on
+ * listeners, and twice. Context: socket lock held.
+ */
+static void swift_release(struct sock *sk)
+{
+	struct swift *sw = inet_csk_ca(sk);
+
+	if (!sw->base_ns)
+		return;
+	sw->base_ns = 0;
+	fl_give_back(sk);
+}
+
+static struct tcp_congestion_ops tcp_swift __read_mostly = {
+	.init		= swift_init,
+	.release	= swift_release,
+	.ssthresh	= swift_ssthresh,
+	.undo_cwnd	= swift_undo_cwnd,
+	.cong_control	= swift_cong_control,
+	.set_state	= swift_set_state,
+	.min_tso_segs	= swift_min_tso_segs,
+	.flags		= TCP_CONG_NON_RESTRICTED,
+	.owner		= THIS_MODULE,
+	.name		= "swift",
+};
+
+static int __init swift_register(void)
+{
+	return tcp_register_congestion_control(&tcp_swift);
+}
+
+static void __exit swift_unregister(void)
+{
+	tcp_unregister_congestion_control(&tcp_swift);
+}
+
+module_init(swift_register);
+module_exit(swift_unregister);
+
+MODULE_AUTHOR("The Fairlane developers");
+MODULE_DESCRIPTION("Swift: delay-based congestion control with a target");
+MODULE_LICENSE("GPL");
+MODULE_VERSION("0.1");
