@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Integer types and the few helpers that sch_fabric's pure cores use, for the
+ * kernel and for the unit tests in user space.
+ */
+#ifndef FABRIC_TYPES_H
+#define FABRIC_TYPES_H
+
+#ifdef __KERNEL__
+
+#include <linux/bitops.h>
+#include <linux/kernel.h>
+#include <linux/math64.h>
+#include <linux/types.h>
+
+#else
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef uint8_t u8;
+typedef uint16_t u16;
+typedef uint32_t u32;
+typedef uint64_t u64;
+typedef int32_t s32;
+typedef int64_t s64;
+
+#define NSEC_PER_SEC	1000000000L
+
+/* Quotient and remainder of an unsigned division. */
+static inline u64 div64_u64_rem(u64 dividend, u64 divisor, u64 *remainder)
+{
+	*remainder = dividend % divisor;
+	return dividend / divisor;
+}
+
+/* Quotient of an unsigned division. */
+static inline u64 div64_u64(u64 dividend, u64 divisor)
+{
+	return dividend / divisor;
+}
+
+/* a * b / c with 128 bits in between. */
+static inline u64 mul_u64_u64_div_u64(u64 a, u64 b, u64 c)
+{
+	__uint128_t product = a;
+
+	product *= b;
+	return product / c;
+}
+
+/* Number of the highest set bit counted from 1, 0 if none is set. */
+static inline int fls64(u64 x)
+{
+	return x ? 64 - __builtin_clzll(x) : 0;
+}
+
+/* Number of the lowest set bit counted from 0; @x is not 0. */
+static inline unsigned long __ffs(unsigned long x)
+{
+	return __builtin_ctzl(x);
+}
+
+#endif /* __KERNEL__ */
+
+#endif /* FABRIC_TYPES_H */

@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * sch_fabric: what its files share.
+ *
+ *	enqueue -> fabric_main.c: segment GSO packets
+ *	        -> fabric_classify.c: band and colour
+ *	        -> fabric_fast.h: room (fabric_buffer.c), marking, queue
+ *	dequeue <- fabric_fast.h: order of service, fabric_stamp.c
+ *	        <- fabric_line.c: line of a set rate, delay; at once if no rate
+ *
+ * Everything here is called with the qdisc's root lock held unless it says
+ * otherwise.
+ */
+#ifndef FABRIC_H
+#define FABRIC_H
+
+#include <linux/skbuff.h>
+#include <net/pkt_cls.h>
+#include <net/pkt_sched.h>
+#include <net/sch_generic.h>
+
+#include <linux/fairlane.h>
+
+#include "compat.h"
+#include "fabric_aqm.h"
+#include "fabric_core.h"
+#include "fabric_order.h"
+
+/**
+ * struct fabric_cb - what a packet carries while the qdisc holds it
+ * @enqueue_ns: arrival, CLOCK_MONOTONIC; first, since the lab's recorder reads it
+ * @deliver_ns: departure from the delay line, once on the line
+ * @band: its band
+ * @colour: its colour
+ * @untimed: came from a band's own qdisc, which uses this space itself
+ */
+struct fabric_cb {
+	u64 enqueue_ns;
+	u64 deliver_ns;
+	u8 band;
+	u8 colour;
+	u8 untimed;
+} __packed __aligned(4);
+
+/* The packet's private part of the control block. */
+static inline struct fabric_cb *fabric_cb(const struct sk_buff *skb)
+{
+	qdisc_cb_private_validate(skb, sizeof(struct fabric_cb));
+	return (struct fabric_cb *)qdisc_skb_cb(skb)->data;
+}
+
+/**
+ * struct fabric_fifo - packets in order of arrival
+ * @head: first packet, NULL if none
+ * @tail: last packet, valid if there is a first
+ * @packets: how many
+ * @bytes: sum of their lengths
+ */
+struct fabric_fifo {
+	struct sk_buff *head;
+	struct sk_buff *tail;
+	u32 packets;
+	u32 bytes;
+};
+
+/* Appends a packet. */
+static inline void fabric_fifo_push(struct fabric_fifo *fifo,
+				    struct sk_buff *skb)
+{
+	skb->next = NULL;
+	if (fifo->head)
+		fifo->tail->next = skb;
+	else
+		fifo->head = skb;
+	fifo->tail = skb;
+	fifo->packets++;
+	fifo->bytes += qdisc_pkt_len(skb);
+}
+
+/* Takes the first packet; NULL if there is none. */
+static inline struct sk_buff *fabric_fifo_pop(struct fabric_fifo *fifo)
+{
+	struct sk_buff *skb = fifo->head;
+
+	if (!skb)
+		return NULL;
+	fifo->head = skb->next;
+	skb_mark_not_on_list(skb);
+	fifo->packets--;
+	fifo->bytes -= qdisc_pkt_len(skb);
+	return skb;
+}
+
+/**
+ * struct fabric_stats - counters of a band
+ * @bytes: bytes of packets whose service has begun, by colour
+ * @packets: those packets, by colour
+ * @drops: packets by colour and FABRIC_DROP_*
+ * @marks: packets that were to be marked and could be
+ * @backlog_max_bytes: most bytes ever waiting
+ * @delay: queueing delays, arrival to start of service
+ * @meter: rate of service
+ */
+struct fabric_stats {
+	u64 bytes[FABRIC_COLOURS];
+	u64 packets[FABRIC_COLOURS];
+	u64 drops[FABRIC_COLOURS][FABRIC_DROP_MAX + 1];
+	u64 marks;
+	u32 backlog_max_bytes;
+	struct fabric_delay delay;
+	struct fabric_meter meter;
+};
+
+/**
+ * struct fabric_ecn - marking of a band
+ * @red: thresholds, @red.max 0: off
+ * @unit: FABRIC_ECN_UNIT_*
+ * @at: FABRIC_ECN_AT_*
+ * @drop: drop what cannot be marked
+ * @own: set for the band; else the port's
+ */
+struct fabric_ecn {
+	struct fabric_red red;
+	u8 unit;
+	u8 at;
+	bool drop;
+	bool own;
+};
+
+/**
+ * struct fabric_band - one queue of the port
+ * @fifo: waiting packets
+ * @child: a qdisc that queues instead of @fifo, NULL if none
+ * @limit_bytes: most bytes in @fifo, 0: only the port's limit
+ * @colour_bytes: bytes of each colour in @fifo
+ * @colour_limit_bytes: most bytes of each colour, 0: none
+ * @coloured: any of these limits is set
+ * @ecn: marking
+ * @reserved_bytes: of the shared buffer, for this band alone
+ * @alpha_milli: its dynamic threshold
+ * @pass: the band's own rate limit: when what it sent is paid for, rate 0: none
+ * @burst_bytes: how far it may be ahead of that
+ * @burst_ns: the same as time
+ * @weight: as set, 0: the quantum was set
+ * @bound: filters that lead here
+ * @index: its number
+ * @plain: has nothing that fabric_band_admit() and fabric_band_take() ask for
+ * @stats: its counters
+ */
+struct fabric_band {
+	struct fabric_fifo fifo;
+	struct Qdisc *child;
+	u32 limit_bytes;
+	u32 colour_bytes[FABRIC_COLOURS];
+	u32 colour_limit_bytes[FABRIC_COLOURS];
+	bool coloured;
+	struct fabric_ecn ecn;
+	u32 reserved_bytes;
+	u32 alpha_milli;
+	struct fabric_line pass;
+	u32 burst_bytes;
+	u64 burst_ns;
+	u32 weight;
+	u32 bound;
+	u8 index;
+	bool plain;
+	struct fabric_stats stats;
+};
+
+struct fabric_buffer;
+
+/**
+ * struct fabric_stamp - telemetry
+ * @kind: FABRIC_STAMP_*
+ * @round_ns: values are rounded down to a multiple of this power of two
+ * @tau_ns: time constant of the filter
+ * @value_ns: its output
+ * @last_ns: when it was last fed
+ * @count: packets by FABRIC_STAMPED_*
+ */
+struct fabric_stamp {
+	u8 kind;
+	u32 round_ns;
+	u32 tau_ns;
+	u32 value_ns;
+	u64 last_ns;
+	u64 count[FABRIC_STAMPED_MAX + 1];
+};
+
+/**
+ * struct fabric_sched - private part of the qdisc
+ * @limit_bytes: most bytes that may wait in all bands together
+ * @waiting_bytes: bytes in the bands' own queues
+ * @waiting_max_bytes: most bytes ever in them together
+ * @split_gso: segment GSO packets on enqueue
+ * @by_map: without filters, @band_map alone leads to the band
+ * @use_dscp: @dscp_map is set
+ * @use_prio: @prio_map is set
+ * @nbands: bands in use
+ * @default_band: where others go; FABRIC_BAND_LAST: the last band
+ * @random: state of the random numbers
+ * @order: order of service
+ * @shaped: bands with a rate limit
+ * @retry_ns: when the first of the limited bands may send again, 0: no such
+ * @filters: filters of the qdisc
+ * @block: what they hang on
+ * @buffer: the shared buffer, NULL: none
+ * @stamp: telemetry
+ * @ecn: marking of bands that have no own
+ * @band_map: skb priority to band, made of @prio_map and @default_band
+ * @prio_map: skb priority to band, as set
+ * @dscp_map: DSCP to band and colour
+ * @overhead_bytes: added to each packet on the line
+ * @delay_ns: propagation
+ * @line: the line's rate and virtual time; no line model if its rate is 0
+ * @sending: the packet on the line, NULL if the line is idle
+ * @flying: sent packets that wait for their arrival, in order
+ * @watchdog: fires when the first of them arrives
+ * @busy_from_ns: start of the running busy period, if @busy
+ * @busy_ns: length of the finished ones
+ * @busy: something is waiting or being sent
+ * @gso_split: packets that were segmented
+ * @bands: the queues
+ */
+struct fabric_sched {
+	u32 limit_bytes;
+	u32 waiting_bytes;
+	u32 waiting_max_bytes;
+	bool split_gso;
+	bool by_map;
+	bool use_dscp;
+	bool use_prio;
+	u8 nbands;
+	u8 default_band;
+	u32 random;
+
+	struct fabric_order order;
+	u16 shaped;
+	u64 retry_ns;
+
+	struct tcf_proto __rcu *filters;
+	struct tcf_block *block;
+	struct fabric_buffer *buffer;
+	struct fabric_stamp stamp;
+	struct fabric_ecn ecn;
+	u8 band_map[TC_PRIO_MAX + 1];
+	u8 prio_map[TC_PRIO_MAX + 1];
+	u8 dscp_map[64];
+
+	u32 overhead_bytes;
+	u64 delay_ns;
+	struct fabric_line line;
+	struct sk_buff *sending;
+	struct fabric_fifo flying;
+	struct qdisc_watchdog watchdog;
+
+	u64 busy_from_ns;
+	u64 busy_ns;
+	bool busy;
+	u64 gso_split;
+
+	struct fabric_band bands[FABRIC_BANDS_MAX];
+};
+
+#define FABRIC_BAND_LAST	255
+
+/* Bytes that a packet takes on the line or of a band's rate. */
+static inline u32 fabric_wire_bytes(const struct fabric_sched *q,
+				    const struct sk_buff *skb)
+{
+	return min_t(u32, qdisc_pkt_len(skb) +
+			  (q->line.rate_bps ? q->overhead_bytes : 0),
+		     FABRIC_LINE_BYTES_MAX);
+}
+
+/* Bytes waiting in a band, its own qdisc's included. */
+static inline u32 fabric_band_bytes(const struct fabric_band *band)
+{
+	return band->child ? band->child->qstats.backlog : band->fifo.bytes;
+}
+
+/* Packets waiting in a band, its own qdisc's included. */
+static inline u32 fabric_band_packets(const struct fabric_band *band)
+{
+	return band->child ? band->child->q.qlen : band->fifo.packets;
+}
+
+/* fabric_classify.c */
+#define FABRIC_COLOUR_SHIFT	4	/* as in a DSCP table's entry */
+#define FABRIC_NO_BAND		BIT(16)	/* above all minor numbers */
+#define FABRIC_TAKEN		BIT(17)
+int fabric_classify(struct sk_buff *skb, struct Qdisc *sch);
+void fabric_classify_update(struct fabric_sched *q);
+
+/* fabric_band.c */
+int fabric_band_refuse(struct Qdisc *sch, struct fabric_band *band,
+		       u8 colour, int why, struct sk_buff *skb,
+		       struct sk_buff **to_free);
+bool fabric_band_mark(struct fabric_sched *q, struct fabric_band *band,
+		      struct sk_buff *skb, u64 value);
+int fabric_band_enqueue_child(struct Qdisc *sch, struct fabric_band *band,
+			      struct sk_buff *skb, u8 colour,
+			      struct sk_buff **to_free);
+struct sk_buff *fabric_band_take_child(struct fabric_sched *q,
+				       struct fabric_band *band);
+struct sk_buff *fabric_band_take_marking(struct Qdisc *sch,
+					 struct fabric_band *band, u64 now_ns);
+void fabric_band_update(struct fabric_sched *q);
+void fabric_band_purge(struct Qdisc *sch, struct fabric_band *band, int why);
+
+/* fabric_serve.c */
+u32 fabric_serve_allowed(struct fabric_sched *q, u64 at_ns);
+
+/* fabric_line.c */
+void fabric_line_advance(struct Qdisc *sch, u64 now_ns);
+struct sk_buff *fabric_line_dequeue(struct Qdisc *sch, u64 now_ns);
+void fabric_line_release(struct fabric_sched *q, u64 now_ns);
+
+/* fabric_stamp.c */
+void fabric_stamp_packet(struct fabric_sched *q, const struct fabric_band *band,
+			 struct sk_buff *skb, u64 delay_ns, u64 now_ns);
+
+/* fabric_buffer.c: rtnl held; charge and uncharge also with the root lock */
+struct fabric_buffer *fabric_buffer_get(struct net *net, const char *name,
+					u32 bytes,
+					struct netlink_ext_ack *extack);
+void fabric_buffer_put(struct fabric_buffer *buffer);
+bool fabric_buffer_charge(struct fabric_buffer *buffer,
+			  const struct fabric_band *band, u32 len);
+void fabric_buffer_uncharge(struct fabric_buffer *buffer,
+			    const struct fabric_band *band, u32 len);
+bool fabric_buffer_reserve(struct fabric_buffer *buffer, s64 bytes);
+void fabric_buffer_join(struct fabric_buffer *buffer,
+			const struct fabric_band *band);
+void fabric_buffer_leave(struct fabric_buffer *buffer,
+			 const struct fabric_band *band);
+const char *fabric_buffer_name(const struct fabric_buffer *buffer);
+u32 fabric_buffer_bytes(const struct fabric_buffer *buffer);
+u64 fabric_buffer_used(const struct fabric_buffer *buffer);
+u64 fabric_buffer_pool(const struct fabric_buffer *buffer);
+
+/* fabric_attr.c */
+/**
+ * struct fabric_range - what a number may be
+ * @type: attribute
+ * @min: smallest
+ * @max: largest
+ * @text: what the refusal says
+ */
+struct fabric_range {
+	u16 type;
+	u64 min;
+	u64 max;
+	const char *text;
+};
+
+int fabric_refuse_attr(struct netlink_ext_ack *extack,
+		       const struct nlattr *attr, const char *text);
+int fabric_check_ranges(struct nlattr **tb, const struct fabric_range *ranges,
+			size_t count, struct netlink_ext_ack *extack);
+
+/* fabric_config.c: rtnl held, not the root lock */
+void fabric_config_default(struct fabric_sched *q);
+int fabric_config_change(struct Qdisc *sch, struct nlattr *opt,
+			 struct netlink_ext_ack *extack);
+int fabric_config_dump(struct Qdisc *sch, struct sk_buff *skb);
+void fabric_config_free(struct fabric_sched *q);
+
+/* fabric_class.c: rtnl held, not the root lock */
+extern const struct Qdisc_class_ops fabric_class_ops;
+void fabric_class_remove(struct Qdisc *sch, unsigned int nbands);
+
+/* fabric_class_config.c: rtnl held; default and apply also with the root lock */
+/**
+ * struct fabric_class_config - settings of a band
+ * @strict: no round robin
+ * @weight: 0: @quantum was set
+ * @quantum: bytes
+ * @limit_bytes: 0: none
+ * @rate_bps: 0: none
+ * @burst_bytes: beyond the rate
+ * @ecn: marking
+ * @colour: limits by colour
+ * @reserved_bytes: of the shared buffer
+ * @alpha_milli: dynamic threshold
+ */
+struct fabric_class_config {
+	bool strict;
+	u32 weight;
+	u32 quantum;
+	u32 limit_bytes;
+	u64 rate_bps;
+	u32 burst_bytes;
+	struct fabric_ecn ecn;
+	u32 colour[FABRIC_COLOURS];
+	u32 reserved_bytes;
+	u32 alpha_milli;
+};
+
+void fabric_class_default(struct fabric_sched *q, struct fabric_band *band);
+void fabric_class_read(const struct fabric_sched *q,
+		       const struct fabric_band *band,
+		       struct fabric_class_config *c);
+int fabric_class_parse(struct nlattr *opt, bool buffered,
+		       struct fabric_class_config *c,
+		       struct netlink_ext_ack *extack);
+void fabric_class_apply(struct fabric_sched *q, struct fabric_band *band,
+			const struct fabric_class_config *c);
+int fabric_class_dump_options(struct sk_buff *skb,
+			      const struct fabric_sched *q,
+			      const struct fabric_band *band);
+
+/* fabric_maps.c: rtnl held; apply also with the root lock */
+/**
+ * struct fabric_maps - number of bands and what leads to them
+ * @nbands: bands
+ * @default_band: or FABRIC_BAND_LAST
+ * @use_dscp: @dscp is set
+ * @use_prio: @prio is set
+ * @prio: skb priority to band
+ * @dscp: DSCP to band | colour << 4
+ */
+struct fabric_maps {
+	u8 nbands;
+	u8 default_band;
+	bool use_dscp;
+	bool use_prio;
+	u8 prio[TC_PRIO_MAX + 1];
+	u8 dscp[64];
+};
+
+int fabric_maps_parse(const struct fabric_sched *q, struct nlattr **tb,
+		      struct fabric_maps *maps, struct netlink_ext_ack *extack);
+int fabric_maps_check(const struct fabric_sched *q, struct nlattr **tb,
+		      const struct fabric_maps *maps,
+		      struct netlink_ext_ack *extack);
+void fabric_maps_apply(struct fabric_sched *q, const struct fabric_maps *maps);
+int fabric_maps_dump(const struct fabric_sched *q, struct sk_buff *skb);
+
+/* fabric_stats.c: rtnl held, takes the root lock */
+int fabric_stats_dump(struct Qdisc *sch, struct gnet_dump *d);
+int fabric_stats_dump_class(struct Qdisc *sch, struct fabric_band *band,
+			    struct gnet_dump *d);
+
+#endif /* FABRIC_H */

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * sch_fabric: the line, for devices that have no rate of their own (veth).
+ *
+ * A packet is sent for as long as its bytes take at the line's rate, then
+ * flies for the propagation delay, then is handed to the device, which gives
+ * it to the other end at once: store and forward.
+ *
+ *	bands --next--> sending --(finish)--> flying --(+ delay)--> device
+ *
+ * Only the last step needs a timer. What happened before is worked out when
+ * somebody looks, in virtual time: the next packet begins at the very
+ * picosecond the one before ended, however late the timer was. Since every
+ * arrival looks first, the bands between two looks are as they were at the
+ * moment of the decision, so it comes out as if made in time.
+ */
+#include "fabric_fast.h"
+
+/* The next packet for a free line, *@from its band. Sets *@ready_ns to the earliest time at which
+ * it may begin; the line knows itself when it got free.
+ */
+static struct sk_buff *fabric_line_next(struct Qdisc *sch, u64 now_ns,
+					bool idle, struct fabric_band **from,
+					u64 *ready_ns)
+{
+	struct fabric_sched *q = qdisc_priv(sch);
+	u64 at_ns = fabric_line_ceil_ns(&q->line), retry_ns = 0;
+	struct sk_buff *skb;
+
+	if (idle && at_ns < now_ns)
+		at_ns = now_ns;
+	skb = fabric_serve_next(sch, at_ns, from);
+	while (!skb && q->retry_ns && q->retry_ns <= now_ns) {
+		retry_ns = q->retry_ns;
+		skb = fabric_serve_next(sch, retry_ns, from);
+	}
+	if (!skb)
+		return NULL;
+	/* What comes from a band's own qdisc is there now, or was already. */
+	if (fabric_cb(skb)->untimed)
+		*ready_ns = idle ? now_ns : 0;
+	else
+		*ready_ns = max(fabric_cb(skb)->enqueue_ns, retry_ns);
+	return skb;
+}
+
+/**
+ * fabric_line_advance() - let the line do what it has done by now
+ * @sch: the qdisc, with a line rate
+ * @now_ns: the time
+ */
+void fabric_line_advance(struct Qdisc *sch, u64 now_ns)
+{
+	struct fabric_sched *q = qdisc_priv(sch);
+	bool idle = !q->sending;
+	struct fabric_band *band;
+	struct sk_buff *skb;
+	u64 ready_ns, start_ns;
+
+	for (;;) {
+		if (q->sending) {
+			if (fabric_line_ceil_ns(&q->line) > now_ns)
+				return;
+			fabric_fifo_push(&q->flying, q->sending);
+			q->sending = NULL;
+		}
+		skb = fabric_line_next(sch, now_ns, idle, &band, &ready_ns);
+		if (!skb) {
+			if (!q->order.active)
+				fabric_busy_end(q, fabric_line_ceil_ns(&q->line));
+			return;
+		}
+		start_ns = fabric_line_start(&q->line, ready_ns,
+					     fabric_wire_bytes(q, skb));
+		fabric_serve_begin(q, band, skb, fabric_segments(skb), start_ns);
+		fabric_cb(skb)->deliver_ns = fabric_line_ceil_ns(&q->line) +
+					     q->delay_ns;
+		q->sending = skb;
+		idle = false;
+	}
+}
+
+/**
+ * fabric_line_dequeue() - take a packet that has arrived, or set the timer
+ * @sch: the qdisc
+ * @now_ns: the time
+ *
+ * Return: the packet or NULL.
+ */
+struct sk_buff *fabric_line_dequeue(struct Qdisc *sch, u64 now_ns)
+{
+	struct fabric_sched *q = qdisc_priv(sch);
+	const struct sk_buff *first;
+	u64 next_ns = 0;
+
+	if (q->line.rate_bps)
+		fabric_line_advance(sch, now_ns);
+
+	first = q->flying.head ? q->flying.head : q->sending;
+	if (first)
+		next_ns = fabric_cb(first)->deliver_ns;
+	else if (q->line.rate_bps)
+		next_ns = q->retry_ns;
+	if (first && next_ns <= now_ns)
+		return fabric_fifo_pop(&q->flying);
+	if (next_ns)
+		qdisc_watchdog_schedule_ns(&q->watchdog, next_ns);
+	return NULL;
+}
+
+/**
+ * fabric_line_release() - the line's rate is taken away: all that is on it has
+ * arrived
+ * @q: the port
+ * @now_ns: the time
+ */
+void fabric_line_release(struct fabric_sched *q, u64 now_ns)
+{
+	struct sk_buff *skb;
+
+	if (q->sending)
+		fabric_fifo_push(&q->flying, q->sending);
+	q->sending = NULL;
+	for (skb = q->flying.head; skb; skb = skb->next)
+		fabric_cb(skb)->deliver_ns = min(fabric_cb(skb)->deliver_ns,
+						 now_ns);
+}

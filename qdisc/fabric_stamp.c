@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * sch_fabric: telemetry, written into TCP options when service begins.
+ *
+ * Only the sender puts an option into a segment; a port only changes values in
+ * it, and only upwards, so the segment keeps its length and a port that is not
+ * the slowest costs a look. The checksum follows each change: incrementally if
+ * it is complete, not at all if the device still has to make it.
+ */
+#include <linux/tcp.h>
+#include <net/ip.h>
+#include <net/ipv6.h>
+
+#include "fabric.h"
+#include "fabric_opt.h"
+
+#define FABRIC_INT_UNIT_SHIFT	8	/* hop latency in 256 ns */
+#define FABRIC_INT_LATENCY_MAX	0xffffff
+#define FABRIC_INT_QUEUE_SHIFT	13	/* queue depth in 8192 bytes */
+#define FABRIC_INT_QUEUE_MAX	0x7f
+
+static const struct fabric_opt fabric_soze_option = {
+	.kind = FL_TELEMETRY_KIND,
+	.bytes = FL_TELEMETRY_BYTES,
+	.exid = FL_TELEMETRY_EXID,
+};
+
+static const struct fabric_opt fabric_int_option = {
+	.kind = FL_TCP_INT_KIND,
+	.bytes = FL_TCP_INT_BYTES,
+};
+
+/* Offset of the TCP header from skb->data; -1 if there is none. Also tells the
+ * TTL. Fragments are left alone.
+ */
+static int fabric_find_tcp(struct sk_buff *skb, u8 *ttl)
+{
+	int offset = skb_network_offset(skb);
+
+	if (offset < 0)
+		return -1;
+	switch (skb_protocol(skb, true)) {
+	case htons(ETH_P_IP): {
+		struct iphdr buffer, *ip;
+
+		ip = skb_header_pointer(skb, offset, sizeof(buffer), &buffer);
+		if (!ip || ip->version != 4 || ip->ihl < 5 ||
+		    ip->protocol != IPPROTO_TCP || ip_is_fragment(ip))
+			return -1;
+		*ttl = ip->ttl;
+		return offset + ip->ihl * 4;
+	}
+	case htons(ETH_P_IPV6): {
+		struct ipv6hdr buffer, *ip;
+
+		ip = skb_header_pointer(skb, offset, sizeof(buffer), &buffer);
+		if (!ip || ip->version != 6 || ip->nexthdr != IPPROTO_TCP)
+			return -1;
+		*ttl = ip->hop_limit;
+		return offset + sizeof(*ip);
+	}
+	default:
+		return -1;
+	}
+}
+
+/* Replaces the aligned 16-bit word at @word of a TCP header at @th, which may be
+ * written.
+ */
+static void fabric_replace_word(struct sk_buff *skb, u8 *th, int word,
+				u16 value)
+{
+	struct tcphdr *tcp = (struct tcphdr *)th;
+	__be16 old, new = htons(value);
+
+	memcpy(&old, th + word, sizeof(old));
+	if (old == new)
+		return;
+	inet_proto_csum_replace2(&tcp->check, skb, old, new, false);
+	memcpy(th + word, &new, sizeof(new));
+}
+
+/* Replaces the byte at @at. Words count from the start of the header. */
+static void fabric_replace_byte(struct sk_buff *skb, u8 *th, int at, u8 value)
+{
+	int word = at & ~1;
+	u16 old = th[word] << 8 | th[word + 1];
+
+	if (at & 1)
+		fabric_replace_word(skb, th, word, (old & 0xff00) | value);
+	else
+		fabric_replace_word(skb, th, word, (old & 0x00ff) | value << 8);
+}
+
+/* Makes the TCP header writable. Return: it, NULL if out of memory. */
+static u8 *fabric_writable(struct sk_buff *skb, int offset, int bytes)
+{
+	if (skb_ensure_writable(skb, offset + bytes))
+		return NULL;
+	return skb->data + offset;
+}
+
+/* The delay that the port reports: filtered, then rounded. */
+static u64 fabric_stamp_value(struct fabric_stamp *stamp, u64 delay_ns,
+			      u64 now_ns)
+{
+	u32 delay = min_t(u64, delay_ns, U32_MAX);
+
+	if (stamp->tau_ns) {
+		delay = fabric_smooth(stamp->value_ns, delay,
+				      now_ns - stamp->last_ns, stamp->tau_ns);
+		stamp->value_ns = delay;
+		stamp->last_ns = now_ns;
+	}
+	if (stamp->round_ns)
+		delay &= ~(stamp->round_ns - 1);
+	return delay;
+}
+
+/* Raises the delay in our option at @at. Return: FABRIC_STAMPED_*. */
+static int fabric_stamp_soze(struct sk_buff *skb, int offset, int bytes,
+			     const u8 *option, int at, u64 delay_ns)
+{
+	u64 value = min_t(u64, delay_ns >> FL_TELEMETRY_SHIFT,
+			  FL_TELEMETRY_MAX);
+	u8 *th;
+
+	if (value <= (option[4] << 8 | option[5]))
+		return FABRIC_STAMPED_SEEN;
+	th = fabric_writable(skb, offset, bytes);
+	if (!th)
+		return FABRIC_STAMPED_SEEN;
+	/* An option at an odd place straddles two words. */
+	fabric_replace_byte(skb, th, at + 4, value >> 8);
+	fabric_replace_byte(skb, th, at + 5, value & 0xff);
+	return FABRIC_STAMPED_RAISED;
+}
+
+/* Adds this hop to a TCP-INT option at @at. Return: FABRIC_STAMPED_*. */
+static int fabric_stamp_int(struct sk_buff *skb, int offset, int bytes,
+			    const u8 *option, int at, u64 delay_ns,
+			    u32 queue_bytes, u8 ttl)
+{
+	u32 old = option[5] << 16 | option[6] << 8 | option[7];
+	u64 sum = min_t(u64, old + (delay_ns >> FABRIC_INT_UNIT_SHIFT),
+			FABRIC_INT_LATENCY_MAX);
+	u8 depth = 0x80 | min_t(u32, queue_bytes >> FABRIC_INT_QUEUE_SHIFT,
+				FABRIC_INT_QUEUE_MAX);
+	bool deeper = depth > option[3] || !option[4];
+	u8 *th;
+
+	if (!deeper && sum == old)
+		return FABRIC_STAMPED_SEEN;
+	th = fabric_writable(skb, offset, bytes);
+	if (!th)
+		return FABRIC_STAMPED_SEEN;
+	if (deeper) {
+		fabric_replace_byte(skb, th, at + 3, depth);
+		fabric_replace_byte(skb, th, at + 4, ttl);
+	}
+	fabric_replace_byte(skb, th, at + 5, sum >> 16);
+	fabric_replace_byte(skb, th, at + 6, sum >> 8 & 0xff);
+	fabric_replace_byte(skb, th, at + 7, sum & 0xff);
+	return FABRIC_STAMPED_RAISED;
+}
+
+/**
+ * fabric_stamp_packet() - write what the packet met here into its option
+ * @q: the port
+ * @band: the packet's band, without it
+ * @skb: the packet
+ * @delay_ns: its queueing delay
+ * @now_ns: time
+ */
+void fabric_stamp_packet(struct fabric_sched *q, const struct fabric_band *band,
+			 struct sk_buff *skb, u64 delay_ns, u64 now_ns)
+{
+	u64 value_ns = fabric_stamp_value(&q->stamp, delay_ns, now_ns);
+	u8 buffer[FABRIC_TCP_MAX_BYTES], ttl = 0;
+	u64 *count = q->stamp.count;
+	int offset, bytes, at, result;
+	const struct fabric_opt *want;
+	const u8 *th;
+
+	offset = fabric_find_tcp(skb, &ttl);
+	if (offset < 0) {
+		count[FABRIC_STAMPED_NOT_TCP]++;
+		return;
+	}
+	th = skb_header_pointer(skb, offset, FABRIC_TCP_MIN_BYTES, buffer);
+	bytes = th ? fabric_tcp_bytes(th) : FABRIC_OPT_MALFORMED;
+	if (bytes > 0)
+		th = skb_header_pointer(skb, offset, bytes, buffer);
+	if (bytes < 0 || !th) {
+		count[FABRIC_STAMPED_MALFORMED]++;
+		return;
+	}
+	want = q->stamp.kind == FABRIC_STAMP_SOZE ? &fabric_soze_option :
+						   &fabric_int_option;
+	at = fabric_opt_find(th, bytes, want);
+	if (at <= 0) {
+		count[at ? FABRIC_STAMPED_MALFORMED :
+			   FABRIC_STAMPED_NO_OPTION]++;
+		return;
+	}
+	if (q->stamp.kind == FABRIC_STAMP_SOZE)
+		result = fabric_stamp_soze(skb, offset, bytes, th + at, at,
+					   value_ns);
+	else
+		result = fabric_stamp_int(skb, offset, bytes, th + at, at,
+					  value_ns, band->fifo.bytes, ttl);
+	count[FABRIC_STAMPED_SEEN]++;
+	if (result == FABRIC_STAMPED_RAISED)
+		count[FABRIC_STAMPED_RAISED]++;
+}
