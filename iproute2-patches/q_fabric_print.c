@@ -1,0 +1,578 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * tc's side of the fabric qdisc: printing settings and counters.
+ *
+ * Whatever is printed of the settings can be typed back: sizes, rates and times
+ * are printed in the largest unit that holds them exactly.
+ */
+#include "q_fabric.h"
+
+static const struct fabric_unit size_units[] = {
+	{ "Mb", 1 << 20 }, { "Kb", 1 << 10 }, { "b", 1 }, { NULL, 0 }
+};
+
+static const struct fabric_unit time_units[] = {
+	{ "s", 1000000000 }, { "ms", 1000000 }, { "us", 1000 }, { "ns", 1 },
+	{ NULL, 0 }
+};
+
+/* Writes a number in the largest unit that divides it. */
+static const char *format_unit(uint64_t value, const struct fabric_unit *units,
+			       char *buffer, size_t size)
+{
+	while (units[1].name && (!value || value % units->factor))
+		units++;
+	snprintf(buffer, size, "%" PRIu64 "%s", value / units->factor,
+		 units->name);
+	return buffer;
+}
+
+/* Prints a setting: a number in JSON, keyword (if any) and unit in text. */
+static void print_setting(const char *key, const char *word, uint64_t value,
+			  const struct fabric_unit *units)
+{
+	char buffer[32];
+
+	print_color_u64(PRINT_JSON, COLOR_NONE, key, NULL, value);
+	if (word)
+		print_color_string(PRINT_FP, COLOR_NONE, NULL, "%s ", word);
+	print_color_string(PRINT_FP, COLOR_NONE, NULL, "%s ",
+			   format_unit(value, units, buffer, sizeof(buffer)));
+}
+
+/* Prints a word that says it all. */
+static void print_word(const char *word)
+{
+	print_color_string(PRINT_FP, COLOR_NONE, NULL, "%s ", word);
+}
+
+static uint32_t attr_u32(const struct rtattr *attr)
+{
+	uint32_t value = 0;
+
+	if (attr && RTA_PAYLOAD(attr) >= sizeof(value))
+		memcpy(&value, RTA_DATA(attr), sizeof(value));
+	return value;
+}
+
+static uint64_t attr_u64(const struct rtattr *attr)
+{
+	uint64_t value = 0;
+
+	if (attr && RTA_PAYLOAD(attr) >= sizeof(value))
+		memcpy(&value, RTA_DATA(attr), sizeof(value));
+	return value;
+}
+
+static uint8_t attr_u8(const struct rtattr *attr)
+{
+	return attr && RTA_PAYLOAD(attr) ? *(uint8_t *)RTA_DATA(attr) : 0;
+}
+
+/* Splits a nest into its attributes. */
+static void parse_nest(struct rtattr **tb, int max, struct rtattr *nest)
+{
+	parse_rtattr_flags(tb, max, RTA_DATA(nest), RTA_PAYLOAD(nest),
+			   NLA_F_NESTED);
+}
+
+/* A band number as people count. */
+static unsigned int band_number(uint8_t band)
+{
+	return band == FABRIC_MAP_DEFAULT ? 0 : band + 1U;
+}
+
+static void print_priomap(const struct rtattr *attr)
+{
+	const uint8_t *map;
+	size_t i, count;
+
+	if (!attr)
+		return;
+	map = RTA_DATA(attr);
+	count = RTA_PAYLOAD(attr);
+	print_word("priomap");
+	open_json_array(PRINT_JSON, "priomap");
+	for (i = 0; i < count; i++)
+		print_color_uint(PRINT_ANY, COLOR_NONE, NULL, "%u ",
+				 band_number(map[i]));
+	close_json_array(PRINT_JSON, NULL);
+}
+
+/* Prints the DSCPs that lead to where @first does: "8,10-12:2:red". */
+static void print_dscp_group(const uint8_t *map, size_t count, size_t first)
+{
+	const char *comma = "";
+	char buffer[32];
+	size_t i, last;
+
+	for (i = first; i < count; i++) {
+		if (map[i] != map[first])
+			continue;
+		for (last = i; last + 1 < count && map[last + 1] == map[first];)
+			last++;
+		snprintf(buffer, sizeof(buffer), last > i ? "%s%zu-%zu" :
+			 "%s%zu", comma, i, last);
+		print_color_string(PRINT_FP, COLOR_NONE, NULL, "%s", buffer);
+		comma = ",";
+		i = last;
+	}
+	snprintf(buffer, sizeof(buffer), ":%u", (map[first] & 0xf) + 1);
+	print_color_string(PRINT_FP, COLOR_NONE, NULL, "%s", buffer);
+	if (map[first] >> 4 && map[first] >> 4 < FABRIC_COLOURS)
+		print_color_string(PRINT_FP, COLOR_NONE, NULL, ":%s",
+				   fabric_colour_names[map[first] >> 4]);
+	print_word("");
+}
+
+static void print_dscp(const struct rtattr *attr)
+{
+	const uint8_t *map;
+	size_t i, count;
+
+	if (!attr)
+		return;
+	map = RTA_DATA(attr);
+	count = RTA_PAYLOAD(attr);
+	print_word("dscp");
+	open_json_array(PRINT_JSON, "dscp");
+	for (i = 0; i < count; i++) {
+		unsigned int colour = map[i] >> 4;
+
+		if (map[i] == FABRIC_MAP_DEFAULT || colour >= FABRIC_COLOURS)
+			continue;
+		open_json_object(NULL);
+		print_color_uint(PRINT_JSON, COLOR_NONE, "dscp", NULL, i);
+		print_color_uint(PRINT_JSON, COLOR_NONE, "band", NULL,
+				 (map[i] & 0xf) + 1);
+		print_color_string(PRINT_JSON, COLOR_NONE, "colour", NULL,
+				   fabric_colour_names[colour]);
+		close_json_object();
+		if (!memchr(map, map[i], i))
+			print_dscp_group(map, count, i);
+	}
+	close_json_array(PRINT_JSON, NULL);
+}
+
+static void print_stamp(struct rtattr **tb)
+{
+	uint8_t kind = attr_u8(tb[TCA_FABRIC_STAMP]);
+	uint32_t tau = attr_u32(tb[TCA_FABRIC_STAMP_TAU_NS]);
+	uint32_t round = attr_u32(tb[TCA_FABRIC_STAMP_ROUND_NS]);
+
+	if (!kind || kind >= __FABRIC_STAMP_MAX)
+		return;
+	print_color_string(PRINT_ANY, COLOR_NONE, "stamp", "stamp %s ",
+			   fabric_stamp_names[kind]);
+	if (tau)
+		print_setting("stamp_tau", "stamp-tau", tau, time_units);
+	if (round)
+		print_color_uint(PRINT_ANY, COLOR_NONE, "stamp_round",
+				 "stamp-round %u ", round);
+}
+
+static void print_bands(struct rtattr **tb)
+{
+	uint8_t bands = attr_u8(tb[TCA_FABRIC_BANDS]);
+
+	if (bands > 1)
+		print_color_uint(PRINT_ANY, COLOR_NONE, "bands", "bands %u ",
+				 bands);
+	if (tb[TCA_FABRIC_DEFAULT_BAND])
+		print_color_uint(PRINT_ANY, COLOR_NONE, "default",
+				 "default %u ",
+				 band_number(attr_u8(tb[TCA_FABRIC_DEFAULT_BAND])));
+	print_priomap(tb[TCA_FABRIC_PRIOMAP]);
+	print_dscp(tb[TCA_FABRIC_DSCPMAP]);
+	if (tb[TCA_FABRIC_BUFFER_NAME]) {
+		print_color_string(PRINT_ANY, COLOR_NONE, "buffer",
+				   "buffer %s ",
+				   RTA_DATA(tb[TCA_FABRIC_BUFFER_NAME]));
+		print_setting("buffer_bytes", NULL,
+			      attr_u32(tb[TCA_FABRIC_BUFFER_BYTES]),
+			      size_units);
+	}
+}
+
+static void print_ecn_at(uint8_t at)
+{
+	print_color_string(PRINT_ANY, COLOR_NONE, "ecn_at", "%s ",
+			   at == FABRIC_ECN_AT_DEQUEUE ? "dequeue" : "enqueue");
+}
+
+int fabric_print_opt(struct qdisc_util *qu, FILE *f, struct rtattr *opt)
+{
+	struct rtattr *tb[TCA_FABRIC_MAX + 1];
+	bool split;
+
+	(void)qu;
+	(void)f;
+	if (!opt)
+		return 0;
+	parse_nest(tb, TCA_FABRIC_MAX, opt);
+
+	print_setting("limit", "limit", attr_u32(tb[TCA_FABRIC_LIMIT_BYTES]),
+		      size_units);
+	if (tb[TCA_FABRIC_RATE_BPS]) {
+		print_setting("rate", "rate",
+			      attr_u64(tb[TCA_FABRIC_RATE_BPS]),
+			      fabric_rate_units);
+		print_setting("delay", "delay",
+			      attr_u64(tb[TCA_FABRIC_DELAY_NS]), time_units);
+		print_color_uint(PRINT_ANY, COLOR_NONE, "overhead",
+				 "overhead %u ",
+				 attr_u32(tb[TCA_FABRIC_OVERHEAD_BYTES]));
+	}
+	if (tb[TCA_FABRIC_ECN_BYTES]) {
+		print_setting("ecn", "ecn", attr_u32(tb[TCA_FABRIC_ECN_BYTES]),
+			      size_units);
+		print_ecn_at(attr_u8(tb[TCA_FABRIC_ECN_AT]));
+	}
+	split = attr_u8(tb[TCA_FABRIC_SPLIT_GSO]);
+	print_color_bool(PRINT_JSON, COLOR_NONE, "split_gso", NULL, split);
+	print_word(split ? "split-gso" : "no-split-gso");
+	print_bands(tb);
+	print_stamp(tb);
+	return 0;
+}
+
+static void print_band_ecn(struct rtattr **tb)
+{
+	const struct fabric_unit *units = size_units;
+	uint32_t min = attr_u32(tb[TCA_FABRIC_CLASS_ECN_MIN]);
+	uint32_t max = attr_u32(tb[TCA_FABRIC_CLASS_ECN_MAX]);
+	bool time, drop = attr_u8(tb[TCA_FABRIC_CLASS_ECN_DROP]);
+	char prob[32];
+
+	if (!tb[TCA_FABRIC_CLASS_ECN_MAX])
+		return;
+	time = attr_u8(tb[TCA_FABRIC_CLASS_ECN_UNIT]) == FABRIC_ECN_UNIT_NS;
+	if (time)
+		units = time_units;
+	if (!max) {
+		print_word("ecn off");
+		print_color_uint(PRINT_JSON, COLOR_NONE, "ecn_max", NULL, 0);
+		return;
+	}
+	print_color_string(PRINT_JSON, COLOR_NONE, "ecn_unit", NULL,
+			   time ? "ns" : "bytes");
+	print_setting("ecn_min", time ? "ecn-delay" : "ecn", min, units);
+	if (min != max) {
+		print_setting("ecn_max", NULL, max, units);
+		snprintf(prob, sizeof(prob), "%g",
+			 attr_u32(tb[TCA_FABRIC_CLASS_ECN_PROB]) /
+			 (double)FABRIC_PROB_MAX);
+		print_color_string(PRINT_ANY, COLOR_NONE, "ecn_prob",
+				   "prob %s ", prob);
+	}
+	print_ecn_at(attr_u8(tb[TCA_FABRIC_CLASS_ECN_AT]));
+	print_color_bool(PRINT_JSON, COLOR_NONE, "ecn_drop", NULL, drop);
+	print_word(drop ? "drop" : "pass");
+}
+
+static void print_band_limits(struct rtattr **tb)
+{
+	char alpha[32];
+	int i;
+
+	for (i = 0; i < FABRIC_COLOURS; i++) {
+		struct rtattr *attr = tb[TCA_FABRIC_CLASS_GREEN_BYTES + i];
+
+		if (attr)
+			print_setting(fabric_colour_names[i],
+				      fabric_colour_names[i], attr_u32(attr),
+				      size_units);
+	}
+	if (tb[TCA_FABRIC_CLASS_RESERVED_BYTES])
+		print_setting("reserved", "reserved",
+			      attr_u32(tb[TCA_FABRIC_CLASS_RESERVED_BYTES]),
+			      size_units);
+	if (tb[TCA_FABRIC_CLASS_ALPHA_MILLI]) {
+		snprintf(alpha, sizeof(alpha), "%g",
+			 attr_u32(tb[TCA_FABRIC_CLASS_ALPHA_MILLI]) / 1000.0);
+		print_color_string(PRINT_ANY, COLOR_NONE, "alpha", "alpha %s ",
+				   alpha);
+	}
+}
+
+int fabric_print_copt(struct qdisc_util *qu, FILE *f, struct rtattr *opt)
+{
+	struct rtattr *tb[TCA_FABRIC_CLASS_MAX + 1];
+
+	(void)qu;
+	(void)f;
+	if (!opt)
+		return 0;
+	parse_nest(tb, TCA_FABRIC_CLASS_MAX, opt);
+	print_color_bool(PRINT_JSON, COLOR_NONE, "strict", NULL,
+			 !!tb[TCA_FABRIC_CLASS_STRICT]);
+	if (tb[TCA_FABRIC_CLASS_STRICT])
+		print_word("strict");
+	if (tb[TCA_FABRIC_CLASS_WEIGHT])
+		print_color_uint(PRINT_ANY, COLOR_NONE, "weight", "weight %u ",
+				 attr_u32(tb[TCA_FABRIC_CLASS_WEIGHT]));
+	if (tb[TCA_FABRIC_CLASS_QUANTUM_BYTES])
+		print_setting("quantum", "quantum",
+			      attr_u32(tb[TCA_FABRIC_CLASS_QUANTUM_BYTES]),
+			      size_units);
+	if (tb[TCA_FABRIC_CLASS_LIMIT_BYTES])
+		print_setting("limit", "limit",
+			      attr_u32(tb[TCA_FABRIC_CLASS_LIMIT_BYTES]),
+			      size_units);
+	if (tb[TCA_FABRIC_CLASS_RATE_BPS]) {
+		print_setting("rate", "rate",
+			      attr_u64(tb[TCA_FABRIC_CLASS_RATE_BPS]),
+			      fabric_rate_units);
+		print_setting("burst", "burst",
+			      attr_u32(tb[TCA_FABRIC_CLASS_BURST_BYTES]),
+			      size_units);
+	}
+	print_band_ecn(tb);
+	print_band_limits(tb);
+	return 0;
+}
+
+/* Prints a counter: "word value" in text. */
+static void print_count(const char *key, const char *word, uint64_t value)
+{
+	print_color_string(PRINT_FP, COLOR_NONE, NULL, " %s ", word);
+	print_color_u64(PRINT_ANY, COLOR_NONE, key, "%" PRIu64, value);
+}
+
+static const char * const drop_names[FABRIC_DROP_MAX + 1] = {
+	[FABRIC_DROP_LIMIT] = "limit",
+	[FABRIC_DROP_SEGMENT] = "segment",
+	[FABRIC_DROP_BAND] = "band",
+	[FABRIC_DROP_COLOUR] = "colour",
+	[FABRIC_DROP_BUFFER] = "buffer",
+	[FABRIC_DROP_ECN] = "ecn",
+	[FABRIC_DROP_FILTER] = "filter",
+	[FABRIC_DROP_CHILD] = "child",
+	[FABRIC_DROP_BAND_GONE] = "band-gone",
+};
+
+/* Prints the drops for one reason; in text only if there are any. */
+static void print_drop(const char *why, uint64_t count)
+{
+	print_color_u64(PRINT_JSON, COLOR_NONE, why, NULL, count);
+	if (!count)
+		return;
+	print_color_string(PRINT_FP, COLOR_NONE, NULL, " %s ", why);
+	print_color_u64(PRINT_FP, COLOR_NONE, NULL, "%" PRIu64, count);
+}
+
+static void print_drops(struct rtattr *nest)
+{
+	struct rtattr *tb[FABRIC_DROP_MAX + 1] = { NULL };
+	int i;
+
+	if (nest)
+		parse_nest(tb, FABRIC_DROP_MAX, nest);
+	open_json_object("dropped");
+	print_color_string(PRINT_FP, COLOR_NONE, NULL, " %s", "dropped:");
+	for (i = 1; i <= FABRIC_DROP_MAX; i++)
+		print_drop(drop_names[i], attr_u64(tb[i]));
+	close_json_object();
+}
+
+/* Prints the bins that are not empty as "<upper bound:count". */
+static void print_hist(struct rtattr *attr)
+{
+	uint64_t count[FABRIC_HIST_BINS];
+	char buffer[32];
+	int i;
+
+	if (!attr || RTA_PAYLOAD(attr) < sizeof(count))
+		return;
+	memcpy(count, RTA_DATA(attr), sizeof(count));
+	print_nl();
+	print_color_string(PRINT_FP, COLOR_NONE, NULL, " %s", " delay below");
+	open_json_array(PRINT_JSON, "delay_hist");
+	for (i = 0; i < FABRIC_HIST_BINS; i++) {
+		print_color_u64(PRINT_JSON, COLOR_NONE, NULL, NULL, count[i]);
+		if (!count[i])
+			continue;
+		if (i == FABRIC_HIST_BINS - 1)
+			snprintf(buffer, sizeof(buffer), "more");
+		else
+			format_unit(1ULL << i, time_units, buffer,
+				    sizeof(buffer));
+		print_color_string(PRINT_FP, COLOR_NONE, NULL, " %s:", buffer);
+		print_color_u64(PRINT_FP, COLOR_NONE, NULL, "%" PRIu64,
+				count[i]);
+	}
+	close_json_array(PRINT_JSON, NULL);
+}
+
+static void print_delay(struct rtattr **tb)
+{
+	if (!tb[TCA_FABRIC_STATS_DELAY_MAX_NS])
+		return;
+	print_nl();
+	print_count("delay_min_ns", " delay ns min",
+		    attr_u64(tb[TCA_FABRIC_STATS_DELAY_MIN_NS]));
+	print_count("delay_mean_ns", "mean",
+		    attr_u64(tb[TCA_FABRIC_STATS_DELAY_MEAN_NS]));
+	print_count("delay_max_ns", "max",
+		    attr_u64(tb[TCA_FABRIC_STATS_DELAY_MAX_NS]));
+	print_hist(tb[TCA_FABRIC_STATS_DELAY_HIST]);
+}
+
+/* Whether there is anything to tell of a colour. */
+static bool colour_seen(struct rtattr **colour)
+{
+	struct rtattr *drops[FABRIC_DROP_MAX + 1];
+	uint64_t count = attr_u64(colour[TCA_FABRIC_COLOUR_PACKETS]) +
+			 attr_u32(colour[TCA_FABRIC_COLOUR_BACKLOG_BYTES]);
+	int i;
+
+	if (!colour[TCA_FABRIC_COLOUR_DROPS])
+		return count;
+	parse_nest(drops, FABRIC_DROP_MAX, colour[TCA_FABRIC_COLOUR_DROPS]);
+	for (i = 1; i <= FABRIC_DROP_MAX; i++)
+		count += attr_u64(drops[i]);
+	return count;
+}
+
+/* Prints what was counted of each colour; in text only of yellow and red, and
+ * only if there was any.
+ */
+static void print_colours(struct rtattr *nest)
+{
+	struct rtattr *tb[FABRIC_COLOURS + 1], *one[TCA_FABRIC_COLOUR_MAX + 1];
+	int i;
+
+	if (!nest)
+		return;
+	parse_nest(tb, FABRIC_COLOURS, nest);
+	open_json_object("colours");
+	for (i = 0; i < FABRIC_COLOURS; i++) {
+		memset(one, 0, sizeof(one));
+		if (tb[1 + i])
+			parse_nest(one, TCA_FABRIC_COLOUR_MAX, tb[1 + i]);
+		if (!is_json_context() && (!i || !colour_seen(one)))
+			continue;
+		open_json_object(fabric_colour_names[i]);
+		print_nl();
+		print_color_string(PRINT_FP, COLOR_NONE, NULL, "  %s:",
+				   fabric_colour_names[i]);
+		print_count("bytes", "bytes",
+			    attr_u64(one[TCA_FABRIC_COLOUR_BYTES]));
+		print_count("packets", "packets",
+			    attr_u64(one[TCA_FABRIC_COLOUR_PACKETS]));
+		print_count("backlog_bytes", "waiting bytes",
+			    attr_u32(one[TCA_FABRIC_COLOUR_BACKLOG_BYTES]));
+		print_drops(one[TCA_FABRIC_COLOUR_DROPS]);
+		close_json_object();
+	}
+	close_json_object();
+}
+
+/* Prints what became of packets to be stamped. */
+static void print_stamps(struct rtattr *nest)
+{
+	static const char * const names[FABRIC_STAMPED_MAX + 1] = {
+		[FABRIC_STAMPED_SEEN] = "stamped",
+		[FABRIC_STAMPED_RAISED] = "raised",
+		[FABRIC_STAMPED_NO_OPTION] = "no_option",
+		[FABRIC_STAMPED_MALFORMED] = "malformed",
+		[FABRIC_STAMPED_NOT_TCP] = "not_tcp",
+	};
+	struct rtattr *tb[FABRIC_STAMPED_MAX + 1];
+	int i;
+
+	if (!nest)
+		return;
+	parse_nest(tb, FABRIC_STAMPED_MAX, nest);
+	print_nl();
+	print_color_string(PRINT_FP, COLOR_NONE, NULL, " %s", " telemetry");
+	open_json_object("telemetry");
+	for (i = 1; i <= FABRIC_STAMPED_MAX; i++)
+		print_count(names[i], names[i], attr_u64(tb[i]));
+	close_json_object();
+}
+
+/* Prints what a band and the port have in common. */
+static void print_view(struct rtattr **tb)
+{
+	print_count("bytes", " served bytes",
+		    attr_u64(tb[TCA_FABRIC_STATS_BYTES]));
+	print_count("packets", "packets",
+		    attr_u64(tb[TCA_FABRIC_STATS_PACKETS]));
+	print_count("marks", "marks", attr_u64(tb[TCA_FABRIC_STATS_MARKS]));
+	print_drops(tb[TCA_FABRIC_STATS_DROPS]);
+	print_nl();
+	print_count("backlog_bytes", " waiting bytes",
+		    attr_u32(tb[TCA_FABRIC_STATS_BACKLOG_BYTES]));
+	print_count("backlog_packets", "packets",
+		    attr_u32(tb[TCA_FABRIC_STATS_BACKLOG_PACKETS]));
+	print_count("backlog_max_bytes", "max bytes",
+		    attr_u32(tb[TCA_FABRIC_STATS_BACKLOG_MAX_BYTES]));
+	print_count("rate_bps", "rate bit/s",
+		    attr_u64(tb[TCA_FABRIC_STATS_RATE_BPS]));
+}
+
+/* Prints what only the port has. */
+static void print_port(struct rtattr **tb)
+{
+	if (tb[TCA_FABRIC_STATS_BUSY_NS])
+		print_count("busy_ns", "busy ns",
+			    attr_u64(tb[TCA_FABRIC_STATS_BUSY_NS]));
+	if (tb[TCA_FABRIC_STATS_LINE_PACKETS])
+		print_count("line_packets", "on line",
+			    attr_u32(tb[TCA_FABRIC_STATS_LINE_PACKETS]));
+	if (tb[TCA_FABRIC_STATS_GSO_SPLIT])
+		print_count("gso_split", "gso split",
+			    attr_u64(tb[TCA_FABRIC_STATS_GSO_SPLIT]));
+	if (tb[TCA_FABRIC_STATS_BUFFER_POOL_BYTES]) {
+		print_count("buffer_used_bytes", "buffer used",
+			    attr_u64(tb[TCA_FABRIC_STATS_BUFFER_USED_BYTES]));
+		print_count("buffer_pool_bytes", "of",
+			    attr_u64(tb[TCA_FABRIC_STATS_BUFFER_POOL_BYTES]));
+	}
+}
+
+/* Prints each band's counters, for JSON only: tc class show has them as text. */
+static void print_band_stats(struct rtattr *nest)
+{
+	struct rtattr *bands[FABRIC_BANDS_MAX + 1];
+	struct rtattr *tb[TCA_FABRIC_STATS_MAX + 1];
+	int i;
+
+	if (!nest || !is_json_context())
+		return;
+	parse_nest(bands, FABRIC_BANDS_MAX, nest);
+	open_json_array(PRINT_JSON, "bands");
+	for (i = 1; i <= FABRIC_BANDS_MAX; i++) {
+		if (!bands[i])
+			continue;
+		parse_nest(tb, TCA_FABRIC_STATS_MAX, bands[i]);
+		open_json_object(NULL);
+		print_color_uint(PRINT_JSON, COLOR_NONE, "band", NULL, i);
+		print_view(tb);
+		print_delay(tb);
+		print_colours(tb[TCA_FABRIC_STATS_COLOURS]);
+		close_json_object();
+	}
+	close_json_array(PRINT_JSON, NULL);
+}
+
+int fabric_print_xstats(struct qdisc_util *qu, FILE *f, struct rtattr *xstats)
+{
+	struct rtattr *tb[TCA_FABRIC_STATS_MAX + 1];
+
+	(void)qu;
+	(void)f;
+	if (!xstats)
+		return 0;
+	parse_nest(tb, TCA_FABRIC_STATS_MAX, xstats);
+	open_json_object("fabric");
+	print_view(tb);
+	print_port(tb);
+	print_delay(tb);
+	print_stamps(tb[TCA_FABRIC_STATS_STAMPS]);
+	print_colours(tb[TCA_FABRIC_STATS_COLOURS]);
+	print_band_stats(tb[TCA_FABRIC_STATS_BANDS]);
+	close_json_object();
+	return 0;
+}

@@ -1,0 +1,425 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * tc's side of the fabric qdisc: the options and their values.
+ */
+#include "q_fabric.h"
+
+/* ---- numbers -------------------------------------------------------------- */
+
+const struct fabric_unit fabric_rate_units[] = {
+	{ "Tbit", 1000000000000ULL }, { "Gbit", 1000000000 },
+	{ "Mbit", 1000000 }, { "Kbit", 1000 }, { "bit", 1 }, { NULL, 0 }
+};
+
+const char * const fabric_colour_names[FABRIC_COLOURS] = {
+	"green", "yellow", "red"
+};
+
+const char * const fabric_stamp_names[__FABRIC_STAMP_MAX] = {
+	"none", "soze", "tcp-int"
+};
+
+/* Reads a rate in bit/s; tc's own get_rate64() knows whole bytes only. */
+int fabric_parse_rate(uint64_t *rate_bps, const char *text)
+{
+	const struct fabric_unit *unit;
+	double number;
+	char *end;
+
+	if (!strcmp(text, "none")) {
+		*rate_bps = 0;
+		return 0;
+	}
+	number = strtod(text, &end);
+	if (end == text || !(number >= 0))
+		return -1;
+	if (!*end)
+		end = "bit";
+	for (unit = fabric_rate_units; unit->name; unit++) {
+		if (!strcasecmp(end, unit->name))
+			break;
+	}
+	if (!unit->name || number * unit->factor > 1e18)
+		return -1;
+	*rate_bps = (uint64_t)(number * unit->factor + 0.5);
+	return 0;
+}
+
+/* ---- options -------------------------------------------------------------- */
+
+/* Complains about an option's value. */
+int fabric_bad(const char *option, const char *value)
+{
+	if (value)
+		fprintf(stderr, "fabric: bad value \"%s\" for \"%s\"\n", value,
+			option);
+	else
+		fprintf(stderr, "fabric: \"%s\" needs a value\n", option);
+	return -1;
+}
+
+void fabric_put_u8(struct nlmsghdr *n, int type, uint8_t value)
+{
+	addattr_l(n, FABRIC_OPTIONS_MAX_BYTES, type, &value, sizeof(value));
+}
+
+static void put_u32(struct nlmsghdr *n, int type, uint32_t value)
+{
+	addattr_l(n, FABRIC_OPTIONS_MAX_BYTES, type, &value, sizeof(value));
+}
+
+static void put_u64(struct nlmsghdr *n, int type, uint64_t value)
+{
+	addattr_l(n, FABRIC_OPTIONS_MAX_BYTES, type, &value, sizeof(value));
+}
+
+static int get_bytes(unsigned int *bytes, const char *text)
+{
+	/* tc's get_size() lets a negative number wrap around. */
+	return *text == '-' || get_size(bytes, text);
+}
+
+static int value_size(int argc, char **argv, struct nlmsghdr *n, int type)
+{
+	unsigned int bytes;
+
+	(void)argc;
+	if (get_bytes(&bytes, argv[1]))
+		return -1;
+	put_u32(n, type, bytes);
+	return 1;
+}
+
+static int value_rate(int argc, char **argv, struct nlmsghdr *n, int type)
+{
+	uint64_t rate_bps;
+
+	(void)argc;
+	if (fabric_parse_rate(&rate_bps, argv[1]))
+		return -1;
+	put_u64(n, type, rate_bps);
+	return 1;
+}
+
+static int value_time(int argc, char **argv, struct nlmsghdr *n, int type)
+{
+	__s64 ns;
+
+	(void)argc;
+	if (get_time64(&ns, argv[1]) || ns < 0)
+		return -1;
+	put_u64(n, type, ns);
+	return 1;
+}
+
+static int value_time32(int argc, char **argv, struct nlmsghdr *n, int type)
+{
+	__s64 ns;
+
+	(void)argc;
+	if (get_time64(&ns, argv[1]) || ns < 0 || ns > UINT32_MAX)
+		return -1;
+	put_u32(n, type, ns);
+	return 1;
+}
+
+static int value_u32(int argc, char **argv, struct nlmsghdr *n, int type)
+{
+	__u32 number;
+
+	(void)argc;
+	if (*argv[1] == '-' || get_u32(&number, argv[1], 10))
+		return -1;
+	put_u32(n, type, number);
+	return 1;
+}
+
+/* Reads "default"-style band numbers: from 1; 0 stands for the default band. */
+int fabric_get_band(uint8_t *band, const char *text)
+{
+	__u32 number;
+
+	if (*text == '-' || get_u32(&number, text, 10) ||
+	    number > FABRIC_BANDS_MAX)
+		return -1;
+	*band = number ? number - 1 : FABRIC_MAP_DEFAULT;
+	return 0;
+}
+
+static int value_bands(int argc, char **argv, struct nlmsghdr *n, int type)
+{
+	__u32 number;
+
+	(void)argc;
+	if (*argv[1] == '-' || get_u32(&number, argv[1], 10) || number > 255)
+		return -1;
+	fabric_put_u8(n, type, number);
+	return 1;
+}
+
+static int value_default(int argc, char **argv, struct nlmsghdr *n, int type)
+{
+	uint8_t band = FABRIC_MAP_DEFAULT;
+
+	(void)argc;
+	if (strcmp(argv[1], "last") &&
+	    (fabric_get_band(&band, argv[1]) || band == FABRIC_MAP_DEFAULT))
+		return -1;
+	fabric_put_u8(n, type, band);
+	return 1;
+}
+
+static int value_priomap(int argc, char **argv, struct nlmsghdr *n, int type)
+{
+	uint8_t map[16];
+	int i;
+
+	if (!strcmp(argv[1], "off")) {
+		addattr_l(n, FABRIC_OPTIONS_MAX_BYTES, type, NULL, 0);
+		return 1;
+	}
+	memset(map, FABRIC_MAP_DEFAULT, sizeof(map));
+	for (i = 0; i < 16 && i + 1 < argc; i++) {
+		if (fabric_get_band(&map[i], argv[i + 1]))
+			break;
+	}
+	if (!i)
+		return -1;
+	addattr_l(n, FABRIC_OPTIONS_MAX_BYTES, type, map, sizeof(map));
+	return i;
+}
+
+/* Reads "46,10-12:2:red" into the table. */
+static int parse_dscp(uint8_t *map, const char *text)
+{
+	unsigned long low, high;
+	const char *colon = strchr(text, ':');
+	char number[4], *end;
+	uint8_t band, colour = 0;
+	size_t length;
+
+	if (!colon)
+		return -1;
+	length = strcspn(colon + 1, ":");
+	if (!length || length >= sizeof(number))
+		return -1;
+	memcpy(number, colon + 1, length);
+	number[length] = 0;
+	if (fabric_get_band(&band, number))
+		return -1;
+	if (colon[1 + length] == ':') {
+		while (colour < FABRIC_COLOURS &&
+		       strcmp(colon + 2 + length, fabric_colour_names[colour]))
+			colour++;
+		if (colour == FABRIC_COLOURS || band == FABRIC_MAP_DEFAULT)
+			return -1;
+	}
+	do {
+		if (*text < '0' || *text > '9')
+			return -1;
+		low = strtoul(text, &end, 0);
+		high = low;
+		if (*end == '-')
+			high = strtoul(end + 1, &end, 0);
+		if ((*end != ',' && *end != ':') || low > high || high > 63)
+			return -1;
+		for (; low <= high; low++)
+			map[low] = band == FABRIC_MAP_DEFAULT ?
+				   band : (band | colour << 4);
+		text = end + 1;
+	} while (*end == ',');
+	return 0;
+}
+
+static int value_dscp(int argc, char **argv, struct nlmsghdr *n, int type)
+{
+	uint8_t map[64];
+	int i;
+
+	if (!strcmp(argv[1], "off")) {
+		addattr_l(n, FABRIC_OPTIONS_MAX_BYTES, type, NULL, 0);
+		return 1;
+	}
+	memset(map, FABRIC_MAP_DEFAULT, sizeof(map));
+	for (i = 1; i < argc && strchr(argv[i], ':'); i++) {
+		if (parse_dscp(map, argv[i]))
+			return -i;
+	}
+	if (i == 1)
+		return -1;
+	addattr_l(n, FABRIC_OPTIONS_MAX_BYTES, type, map, sizeof(map));
+	return i - 1;
+}
+
+static int value_buffer(int argc, char **argv, struct nlmsghdr *n, int type)
+{
+	const char *name = strcmp(argv[1], "off") ? argv[1] : "";
+	unsigned int bytes;
+
+	addattr_l(n, FABRIC_OPTIONS_MAX_BYTES, type, name, strlen(name) + 1);
+	if (!*name || argc < 3 || *argv[2] < '0' || *argv[2] > '9')
+		return 1;
+	if (get_size(&bytes, argv[2]))
+		return -2;
+	put_u32(n, TCA_FABRIC_BUFFER_BYTES, bytes);
+	return 2;
+}
+
+static int value_stamp(int argc, char **argv, struct nlmsghdr *n, int type)
+{
+	uint8_t i;
+
+	(void)argc;
+	for (i = 0; i < __FABRIC_STAMP_MAX; i++) {
+		if (!strcmp(argv[1], fabric_stamp_names[i])) {
+			fabric_put_u8(n, type, i);
+			return 1;
+		}
+	}
+	return -1;
+}
+
+/* Where ECN acts. Returns whether @word was that. */
+static bool parse_ecn_at(const char *word, struct nlmsghdr *n, int type)
+{
+	if (!strcmp(word, "enqueue"))
+		fabric_put_u8(n, type, FABRIC_ECN_AT_ENQUEUE);
+	else if (!strcmp(word, "dequeue"))
+		fabric_put_u8(n, type, FABRIC_ECN_AT_DEQUEUE);
+	else
+		return false;
+	return true;
+}
+
+/* The port's: SIZE|off [enqueue|dequeue]. */
+static int value_ecn(int argc, char **argv, struct nlmsghdr *n, int type)
+{
+	if (!strcmp(argv[1], "off")) {
+		put_u32(n, type, 0);
+		return 1;
+	}
+	if (value_size(argc, argv, n, type) < 0)
+		return -1;
+	return argc > 2 && parse_ecn_at(argv[2], n, TCA_FABRIC_ECN_AT) ? 2 : 1;
+}
+
+/* Reads a threshold in bytes or ns. */
+static int get_threshold(__u32 *value, const char *text, bool time)
+{
+	unsigned int bytes;
+	__s64 ns;
+
+	if (*text < '0' || *text > '9')
+		return -1;
+	if (time) {
+		if (get_time64(&ns, text) || ns > UINT32_MAX)
+			return -1;
+		*value = ns;
+		return 0;
+	}
+	if (get_bytes(&bytes, text))
+		return -1;
+	*value = bytes;
+	return 0;
+}
+
+/* A band's: off | MIN [MAX [prob P]] [enqueue|dequeue] [drop|pass]. */
+static int band_ecn(int argc, char **argv, struct nlmsghdr *n, bool time)
+{
+	__u32 min, max;
+	double prob;
+	char *end;
+	int i = 2;
+
+	if (!strcmp(argv[1], "off")) {
+		put_u32(n, TCA_FABRIC_CLASS_ECN_MAX, 0);
+		return 1;
+	}
+	if (get_threshold(&min, argv[1], time))
+		return -1;
+	max = min;
+	if (i < argc && !get_threshold(&max, argv[i], time))
+		i++;
+	put_u32(n, TCA_FABRIC_CLASS_ECN_MIN, min);
+	put_u32(n, TCA_FABRIC_CLASS_ECN_MAX, max);
+	if (time)
+		fabric_put_u8(n, TCA_FABRIC_CLASS_ECN_UNIT, FABRIC_ECN_UNIT_NS);
+	if (i + 1 < argc && !strcmp(argv[i], "prob")) {
+		prob = strtod(argv[i + 1], &end);
+		if (*end || !(prob >= 0) || prob > 1000)
+			return -(i + 1);
+		put_u32(n, TCA_FABRIC_CLASS_ECN_PROB,
+			prob * FABRIC_PROB_MAX + 0.5);
+		i += 2;
+	}
+	if (i < argc && parse_ecn_at(argv[i], n, TCA_FABRIC_CLASS_ECN_AT))
+		i++;
+	if (i < argc &&
+	    (!strcmp(argv[i], "drop") || !strcmp(argv[i], "pass"))) {
+		fabric_put_u8(n, TCA_FABRIC_CLASS_ECN_DROP, *argv[i] == 'd');
+		i++;
+	}
+	return i - 1;
+}
+
+static int value_band_ecn(int argc, char **argv, struct nlmsghdr *n, int type)
+{
+	(void)type;
+	return band_ecn(argc, argv, n, false);
+}
+
+static int value_band_ecn_delay(int argc, char **argv, struct nlmsghdr *n,
+				int type)
+{
+	(void)type;
+	return band_ecn(argc, argv, n, true);
+}
+
+static int value_alpha(int argc, char **argv, struct nlmsghdr *n, int type)
+{
+	double alpha;
+	char *end;
+
+	(void)argc;
+	alpha = strtod(argv[1], &end);
+	if (end == argv[1] || *end || !(alpha >= 0) || alpha > 1e6)
+		return -1;
+	put_u32(n, type, alpha * 1000 + 0.5);
+	return 1;
+}
+
+const struct fabric_option fabric_port_options[] = {
+	{ "limit", TCA_FABRIC_LIMIT_BYTES, value_size, 0 },
+	{ "rate", TCA_FABRIC_RATE_BPS, value_rate, 0 },
+	{ "delay", TCA_FABRIC_DELAY_NS, value_time, 0 },
+	{ "overhead", TCA_FABRIC_OVERHEAD_BYTES, value_u32, 0 },
+	{ "ecn", TCA_FABRIC_ECN_BYTES, value_ecn, 0 },
+	{ "split-gso", TCA_FABRIC_SPLIT_GSO, NULL, 1 },
+	{ "no-split-gso", TCA_FABRIC_SPLIT_GSO, NULL, 0 },
+	{ "bands", TCA_FABRIC_BANDS, value_bands, 0 },
+	{ "default", TCA_FABRIC_DEFAULT_BAND, value_default, 0 },
+	{ "priomap", TCA_FABRIC_PRIOMAP, value_priomap, 0 },
+	{ "dscp", TCA_FABRIC_DSCPMAP, value_dscp, 0 },
+	{ "buffer", TCA_FABRIC_BUFFER_NAME, value_buffer, 0 },
+	{ "stamp", TCA_FABRIC_STAMP, value_stamp, 0 },
+	{ "stamp-tau", TCA_FABRIC_STAMP_TAU_NS, value_time32, 0 },
+	{ "stamp-round", TCA_FABRIC_STAMP_ROUND_NS, value_u32, 0 },
+	{ NULL, 0, NULL, 0 }
+};
+
+const struct fabric_option fabric_band_options[] = {
+	{ "strict", TCA_FABRIC_CLASS_STRICT, NULL, FABRIC_FLAG_PRESENT },
+	{ "weight", TCA_FABRIC_CLASS_WEIGHT, value_u32, 0 },
+	{ "quantum", TCA_FABRIC_CLASS_QUANTUM_BYTES, value_size, 0 },
+	{ "limit", TCA_FABRIC_CLASS_LIMIT_BYTES, value_size, 0 },
+	{ "rate", TCA_FABRIC_CLASS_RATE_BPS, value_rate, 0 },
+	{ "burst", TCA_FABRIC_CLASS_BURST_BYTES, value_size, 0 },
+	{ "ecn", TCA_FABRIC_CLASS_ECN_MAX, value_band_ecn, 0 },
+	{ "ecn-delay", TCA_FABRIC_CLASS_ECN_MAX, value_band_ecn_delay, 0 },
+	{ "green", TCA_FABRIC_CLASS_GREEN_BYTES, value_size, 0 },
+	{ "yellow", TCA_FABRIC_CLASS_YELLOW_BYTES, value_size, 0 },
+	{ "red", TCA_FABRIC_CLASS_RED_BYTES, value_size, 0 },
+	{ "reserved", TCA_FABRIC_CLASS_RESERVED_BYTES, value_size, 0 },
+	{ "alpha", TCA_FABRIC_CLASS_ALPHA_MILLI, value_alpha, 0 },
+	{ NULL, 0, NULL, 0 }
+};
