@@ -1,0 +1,354 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# sch_fabric under traffic, judged by its counters. Two namespaces a and b on
+# one veth; the port under test is e0 of a. Names of tests as arguments select.
+# Meant for virtual time (the lab); needs root, tc, jq and $SEND (fabric_send).
+set -u
+: "${SEND:?path of fabric_send}"
+
+cleanup()
+{
+	ip netns del fa
+	ip netns del fb
+} >/dev/null 2>&1
+trap cleanup EXIT
+
+prepare()
+{
+	cleanup
+	ip netns add fa && ip netns add fb &&
+	for dev in e0 e1; do
+		ip link add $dev netns fa type veth peer name $dev netns fb
+		ip -n fa link set $dev up
+		ip -n fb link set $dev up
+	done
+	ip -n fa addr add 10.0.0.1/24 dev e0
+	ip -n fb addr add 10.0.0.2/24 dev e0
+	ip -n fa addr add 10.0.1.1/24 dev e1
+	ip -n fb addr add 10.0.1.2/24 dev e1
+	for i in 0 1; do
+		mac=$(ip -n fb -j link show e$i | jq -r '.[0].address')
+		ip -n fa neigh replace 10.0.$i.2 lladdr "$mac" dev e$i
+	done
+	# Answers to what nobody listens to would be traffic too.
+	ip netns exec fb sysctl -q -w net.ipv4.icmp_ratelimit=1000000000 \
+		net.ipv4.icmp_ratemask=8
+	sleep 0.01
+}
+
+# Settings of the port.
+port() { tc -n fa qdisc replace dev e0 root handle 1: fabric "$@"; }
+band() { b=$1; shift; tc -n fa class change dev e0 classid "1:$(printf %x "$b")" fabric "$@"; }
+send() { ip netns exec fa "$SEND" udp 10.0.0.2 "$@"; }
+
+# A jq expression over the counters of the port, or of band $1.
+stat() { tc -n fa -s -j qdisc show dev e0 | jq -r ".[0] | $1"; }
+cls() { stat ".fabric.bands[$1 - 1] | $2"; }
+
+# expect WHAT VALUE OP WANT
+expect()
+{
+	if ! test "$2" "$3" "$4"; then
+		echo "# $1: $2, expected $3 $4"
+		bad=1
+	fi
+}
+
+# near WHAT VALUE WANT PERMILLE
+near()
+{
+	expect "$1" $(($2 * 1000)) -ge $(($3 * (1000 - $4)))
+	expect "$1" $(($2 * 1000)) -le $(($3 * (1000 + $4)))
+}
+
+# After the traffic nothing may be left in any count.
+empty()
+{
+	sleep "${1:-1}"
+	expect "qlen left" "$(stat .qlen)" -eq 0
+	expect "backlog left" "$(stat .backlog)" -eq 0
+	expect "waiting left" "$(stat .fabric.backlog_bytes)" -eq 0
+	expect "on line left" "$(stat .fabric.line_packets)" -eq 0
+}
+
+test_rate_is_exact()
+{
+	for rate in 1 10 100 400; do
+		port limit 100mb rate ${rate}gbit
+		before=$(stat .fabric.busy_ns)
+		send 1000 0:1500 || bad=1
+		sleep 0.1
+		busy=$(($(stat .fabric.busy_ns) - before))
+		near "busy time at $rate Gbit/s" $busy $((1000 * 1524 * 8 / rate)) 1
+		tc -n fa qdisc del dev e0 root
+	done
+}
+
+test_round_robin_shares()
+{
+	port limit 1gb rate 1gbit bands 16 \
+		dscp 1:1 2:2 3:3 4:4 5:5 6:6 7:7 8:8 9:9 10:10 11:11 12:12 13:13 14:14 15:15 16:16
+	words='' total=0
+	for i in $(seq 1 16); do
+		weight=$((i % 4 == 0 ? 8 : i % 4))
+		band "$i" weight "$weight"
+		words="$words $((i * 4)):$((100 + i * 80))"
+		total=$((total + weight))
+	done
+	# A band may be off by a turn: 10 MB make that less than 1 %.
+	# shellcheck disable=SC2086 # words
+	send 4000 $words || bad=1
+	sleep 0.07
+	sent=$(stat '.fabric.bands | tojson')
+	all=$(echo "$sent" | jq '[.[].bytes] | add')
+	for i in $(seq 1 16); do
+		weight=$((i % 4 == 0 ? 8 : i % 4))
+		expect "band $i still has packets" "$(echo "$sent" | jq ".[$i - 1].backlog_packets")" -gt 0
+		near "share of band $i of $all" \
+			"$(echo "$sent" | jq ".[$i - 1].bytes")" $((all * weight / total)) 10
+	done
+	empty 1
+}
+
+test_strict_order()
+{
+	port limit 100mb rate 10mbit bands 3 dscp 1:1 2:2 3:3
+	send 300 12:1000 8:1000 4:1000 || bad=1
+	sleep 0.1
+	expect "band 1 waiting" "$(cls 1 .backlog_packets)" -gt 0
+	near "band 3 hardly served" "$(cls 3 .packets)" 1 3000
+	sleep 0.25
+	expect "band 2 waiting" "$(cls 2 .backlog_packets)" -gt 0
+	near "band 3 still hardly served" "$(cls 3 .packets)" 1 3000
+	expect "band 1 done" "$(cls 1 .backlog_packets)" -eq 0
+	expect "band 1 has served all" "$(cls 1 .packets)" -eq 300
+	empty
+}
+
+test_band_rate_limit()
+{
+	port limit 1gb rate 1gbit bands 2 dscp 1:1 2:2
+	band 1 rate 50mbit burst 0
+	send 3000 4:1000 || bad=1
+	one=$(cls 1 .packets)
+	sleep 0.2
+	two=$(cls 1 .packets)
+	near "packets in 200 ms at 50 Mbit/s" $((two - one)) $((200000000 / (1024 * 160))) 10
+	send 500 8:1000 || bad=1
+	sleep 0.0045
+	expect "the other band need not wait" "$(cls 2 .packets)" -gt 400
+	port rate 1gbit
+	band 1 rate none
+	empty 0.1
+}
+
+test_flexpass_profile()
+{
+	port preset flexpass rate 1gbit
+	# Too many credits, and data of all kinds.
+	send 4000 160:60 164:1500 0:1500 168:1500 || bad=1
+	drops=$(cls 1 .dropped.band)
+	expect "credits beyond the limit dropped" "$drops" -gt 0
+	expect "credit queue below 1 kB" "$(cls 1 .backlog_max_bytes)" -le 1000
+	expect "red dropped" "$(cls 2 .colours.red.dropped.colour)" -gt 0
+	expect "green not dropped for colour" "$(cls 2 .colours.green.dropped.colour)" -eq 0
+	expect "red queue at its threshold" "$(cls 2 .colours.red.backlog_bytes)" -le 150000
+	near "Q1 : Q2" "$(cls 2 .bytes)" "$(cls 3 .bytes)" 10
+	empty
+}
+
+test_dscp_and_default()
+{
+	port limit 10mb bands 4 default 3 dscp 46:1 10:2:yellow 12:2:red
+	send 10 184:100 40:100 48:100 0:100 187:100 || bad=1
+	expect "DSCP 46, ECN bits ignored" "$(cls 1 .packets)" -eq 20
+	expect "yellow" "$(cls 2 .colours.yellow.packets)" -eq 10
+	expect "red" "$(cls 2 .colours.red.packets)" -eq 10
+	expect "others" "$(cls 3 .packets)" -ge 10
+	expect "nothing in band 4" "$(cls 4 .packets)" -eq 0
+	ip -n fa neigh del 10.0.0.2 dev e0
+	send 1 184:100
+	expect "ARP goes to the default band" "$(cls 3 .packets)" -ge 11
+}
+
+test_filter_and_priority()
+{
+	port limit 10mb bands 3 priomap 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2
+	tc -n fa filter add dev e0 parent 1: protocol ip prio 1 u32 \
+		match ip tos 0x20 0xff classid 1:1
+	tc -n fa filter add dev e0 parent 1: protocol ip prio 2 u32 \
+		match ip tos 0x40 0xff action drop
+	send 10 0x20:100 0:100 0x40:100
+	expect "filtered" "$(cls 1 .packets)" -eq 10
+	expect "by priority" "$(cls 2 .packets)" -eq 10
+	expect "dropped by the action" "$(stat .fabric.dropped.filter)" -eq 10
+}
+
+test_ecn()
+{
+	port limit 100mb rate 1gbit ecn 15000
+	send 100 2:1000
+	# The first is sent at once, the 17th sees 16 waiting before it.
+	near "marked at enqueue" "$(stat .fabric.marks)" 83 30
+	empty
+	port ecn off
+	band 1 ecn 15000 dequeue
+	m=$(stat .fabric.marks)
+	send 100 2:1000
+	empty
+	near "marked at dequeue" $(($(stat .fabric.marks) - m)) 84 30
+	band 1 ecn-delay 100us drop
+	d=$(stat .fabric.dropped.ecn)
+	send 100 0:1000
+	empty
+	expect "not markable, dropped" $(($(stat .fabric.dropped.ecn) - d)) -gt 70
+	m=$(stat .fabric.marks)
+	band 1 ecn 1 10mb prob 0.2
+	send 2000 2:1000
+	empty
+	near "RED" $(($(stat .fabric.marks) - m)) 38 400
+}
+
+test_shared_buffer()
+{
+	port rate 1mbit buffer sw 1000000
+	tc -n fa qdisc add dev e1 root handle 1: fabric rate 1mbit buffer sw
+	band 1 alpha 0.5
+	send 1000 0:1000
+	near "a third of the pool" "$(stat .fabric.backlog_bytes)" 333000 10
+	ip netns exec fa "$SEND" udp 10.0.1.2 1000 0:1000
+	second=$(tc -n fa -s -j qdisc show dev e1 | jq '.[0].fabric.backlog_bytes')
+	near "the other port: half of the rest" "$second" 333000 10
+	near "used" "$(stat .fabric.buffer_used_bytes)" 666000 10
+	expect "dropped for the buffer" "$(stat .fabric.dropped.buffer)" -gt 600
+	tc -n fa qdisc del dev e1 root
+	near "given back by the port that went" "$(stat .fabric.buffer_used_bytes)" 333000 10
+	band 1 reserved 200000
+	near "reserved is not of the pool" "$(stat .fabric.buffer_used_bytes)" 133000 20
+	expect "pool" "$(stat .fabric.buffer_pool_bytes)" -eq 800000
+	port rate none
+	sleep 0.1
+	port limit 1mb
+	send 1 0:100
+	empty
+	expect "nothing used" "$(stat .fabric.buffer_used_bytes)" -eq 0
+}
+
+test_child_qdisc()
+{
+	port limit 10mb rate 1gbit bands 2 dscp 1:1 2:2
+	tc -n fa qdisc add dev e0 parent 1:1 handle 10: pfifo limit 50
+	send 100 4:1000 8:1000
+	expect "child's drops are counted" "$(cls 1 .dropped.child)" -ge 48
+	sleep 0.0001
+	tc -n fa qdisc replace dev e0 parent 1:1 handle 11: pfifo limit 60
+	empty
+	send 30 4:1000 8:1000
+	tc -n fa qdisc del dev e0 parent 1:1
+	empty
+	tc -n fa qdisc add dev e0 parent 1:2 handle 12: tbf rate 100mbit burst 2000 limit 100000
+	n=$(cls 1 .packets)
+	send 50 8:1000 4:1000
+	sleep 0.0006
+	expect "a slow child does not hold up others" $(($(cls 1 .packets) - n)) -ge 48
+	empty
+}
+
+test_gso_split_under_a_parent()
+{
+	tc -n fa qdisc add dev e0 root handle 9: tbf rate 1gbit burst 100000 limit 10000000
+	tc -n fa qdisc add dev e0 parent 9:1 handle 1: fabric limit 10mb
+	ip netns exec fa "$SEND" gso 10.0.0.2 20 || bad=1
+	sleep 0.1
+	parent=$(tc -n fa -s -j qdisc show dev e0 | jq '.[] | select(.kind == "tbf") | .qlen + .backlog')
+	expect "parent's counts" "$parent" -eq 0
+	child=$(tc -n fa -s -j qdisc show dev e0 | jq -c '.[] | select(.kind == "fabric") | [.fabric.gso_split, .packets]')
+	expect "GSO packets split" "$(echo "$child" | jq '.[0]')" -eq 20
+	expect "their parts" "$(echo "$child" | jq '.[1]')" -ge 200
+	tc -n fa qdisc del dev e0 root
+}
+
+test_telemetry()
+{
+	port limit 100mb rate 1gbit stamp soze
+	ip netns exec fb "$SEND" check 60 >"$out" &
+	until grep -q ready "$out"; do sleep 0.001; done
+	ip netns exec fa "$SEND" tcp 10.0.0.1 10.0.0.2 50 1
+	ip netns exec fa "$SEND" tcp 10.0.0.1 10.0.0.2 10 65000
+	wait $!
+	# The 60th waits for 59 of 1486 bytes on the line, less what it took to send.
+	# shellcheck disable=SC2046 # words
+	set -- $(grep max "$out")
+	expect "largest value is the sender's own" "$2" -eq 65000
+	expect "wrong checksums" "$4" -eq 0
+	expect "seen" "$(stat .fabric.telemetry.stamped)" -eq 60
+	expect "raised" "$(stat .fabric.telemetry.raised)" -ge 45
+	expect "the sender's larger value was kept" "$(stat .fabric.telemetry.raised)" -le 50
+	send 5 0:100
+	empty
+	expect "not TCP" "$(stat .fabric.telemetry.not_tcp)" -ge 5
+}
+
+test_change_under_traffic()
+{
+	port limit 100mb rate 100mbit bands 4 dscp 1:1 2:2 3:3 4:4
+	send 200 4:1000 8:1000 12:1000 16:1000
+	for i in 1 2 3; do
+		port rate 1gbit delay 5us
+		port rate none delay 0
+		port rate 100mbit
+		band $i weight $i
+		band $i strict
+	done
+	port dscp off bands 2
+	gone=$(stat '.fabric.dropped."band-gone"')
+	expect "packets of deleted bands are counted" "$gone" -gt 0
+	empty 2
+	expect "all others were sent" $(($(stat .packets) + gone)) -ge 800
+	port bands 4
+	send 100 4:1000
+	tc -n fa qdisc del dev e0 root
+}
+
+test_cycles_under_traffic()
+{
+	for i in $(seq 1 "${CYCLES:-30}"); do
+		tc -n fa qdisc add dev e0 root handle 1: fabric rate 1gbit delay 3us \
+			bands 3 dscp 0:$((i % 3 + 1)) buffer sw 1mb stamp soze
+		send 20 0:1500 0:100
+		tc -n fa class add dev e0 classid 1:4 fabric weight 3 reserved 1000
+		tc -n fa qdisc add dev e0 parent 1:2 handle 20: pfifo
+		port rate 2gbit ecn 1000
+		send 20 0:1500
+		tc -n fa class del dev e0 classid 1:4
+		if [ $((i % 2)) -eq 0 ]; then
+			tc -n fa qdisc del dev e0 root
+		else
+			ip -n fa link set e0 down
+			tc -n fa qdisc del dev e0 root
+			ip -n fa link set e0 up
+			ip -n fa neigh replace 10.0.0.2 lladdr "$(ip -n fb -j link show e0 | jq -r '.[0].address')" dev e0
+		fi || bad=1
+	done
+}
+
+tests=$(sed -n 's/^\(test_[a-z_]*\)()$/\1/p' "$0")
+[ $# -eq 0 ] || tests=$*
+out=$(mktemp) number=0 failed=0
+echo "KTAP version 1"
+echo "1..$(echo "$tests" | wc -w)"
+for name in $tests; do
+	number=$((number + 1)) bad=0
+	prepare || bad=1
+	$name
+	if [ $bad -eq 0 ]; then
+		echo "ok $number ${name#test_}"
+	else
+		tc -n fa -s qdisc show dev e0 | sed 's/^/# /'
+		tc -n fa -s class show dev e0 | sed 's/^/# /'
+		echo "not ok $number ${name#test_}"
+		failed=$((failed + 1))
+	fi
+done
+rm -f "$out"
+[ $failed -eq 0 ]

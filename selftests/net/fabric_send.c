@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Traffic for sch_fabric's tests.
+ *
+ *	fabric_send udp DST ROUNDS TOS:BYTES...
+ *		each round sends one datagram per TOS:BYTES (bytes of the frame)
+ *	fabric_send gso DST COUNT
+ *		COUNT UDP packets of GSO_PARTS parts, to be segmented on the way
+ *	fabric_send tcp SRC DST COUNT DELAY-UNITS
+ *		COUNT bare TCP segments with the telemetry option, its delay so
+ *	fabric_send check COUNT
+ *		receives such segments, prints "max <largest delay> bad <wrong
+ *		checksums>"; ends after COUNT
+ */
+#include <arpa/inet.h>
+#include <netinet/ip.h>
+#include <netinet/tcp.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <linux/fairlane.h>
+
+#define FRAME_OVERHEAD	42	/* Ethernet, IPv4, UDP */
+#define PAYLOAD		1400
+#define GSO_PARTS	10
+#define GSO_BYTES	1000
+#define UDP_SEGMENT	103	/* linux/udp.h; that clashes with netinet */
+
+static int fail(const char *what)
+{
+	perror(what);
+	return 1;
+}
+
+/* The Internet checksum's sum, not folded. */
+static uint32_t sum(const void *data, size_t bytes, uint32_t start)
+{
+	const uint8_t *p = data;
+	size_t i;
+
+	for (i = 0; i + 1 < bytes; i += 2)
+		start += p[i] << 8 | p[i + 1];
+	return bytes & 1 ? start + (p[bytes - 1] << 8) : start;
+}
+
+static uint16_t fold(uint32_t s)
+{
+	while (s >> 16)
+		s = (s & 0xffff) + (s >> 16);
+	return ~s;
+}
+
+static int send_udp(char **argv)
+{
+	struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(9) };
+	static char payload[65536];
+	long rounds = atol(argv[1]);
+	int fd, size = 1 << 30, i, tos, bytes;
+
+	inet_pton(AF_INET, argv[0], &to.sin_addr);
+	fd = socket(AF_INET, SOCK_DGRAM, 0);
+	if (fd < 0 ||
+	    setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &size, sizeof(size)))
+		return fail("socket");
+	while (rounds--) {
+		for (i = 2; argv[i]; i++) {
+			if (sscanf(argv[i], "%i:%i", &tos, &bytes) != 2 ||
+			    setsockopt(fd, IPPROTO_IP, IP_TOS, &tos,
+				       sizeof(tos)))
+				return fail(argv[i]);
+			/* A full queue is what some tests want. */
+			sendto(fd, payload, bytes - FRAME_OVERHEAD, 0,
+			       (struct sockaddr *)&to, sizeof(to));
+		}
+	}
+	return 0;
+}
+
+static int send_gso(char **argv)
+{
+	struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(9) };
+	static char payload[GSO_PARTS * GSO_BYTES];
+	int fd, size = 1 << 30, part = GSO_BYTES, count = atoi(argv[1]);
+
+	inet_pton(AF_INET, argv[0], &to.sin_addr);
+	fd = socket(AF_INET, SOCK_DGRAM, 0);
+	if (fd < 0 ||
+	    setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &size, sizeof(size)) ||
+	    setsockopt(fd, IPPROTO_UDP, UDP_SEGMENT, &part, sizeof(part)))
+		return fail("socket");
+	while (count--) {
+		if (sendto(fd, payload, sizeof(payload), 0,
+			   (struct sockaddr *)&to, sizeof(to)) < 0)
+			return fail("sendto");
+	}
+	return 0;
+}
+
+/* An IPv4 packet with a TCP header, our option and some data. */
+struct packet {
+	struct iphdr ip;
+	struct tcphdr tcp;
+	uint8_t option[FL_TELEMETRY_BYTES];
+	uint8_t payload[PAYLOAD];
+} __attribute__((packed));
+
+/* Checksum of the TCP segment with its pseudo header. */
+static uint16_t tcp_sum(const struct packet *p)
+{
+	const uint8_t *ip = (const uint8_t *)p;
+	size_t bytes = sizeof(*p) - sizeof(p->ip);
+
+	/* Addresses are the last 8 bytes of the IP header. */
+	return fold(sum(ip + sizeof(p->ip), bytes,
+			sum(ip + sizeof(p->ip) - 8, 8, IPPROTO_TCP + bytes)));
+}
+
+static int send_tcp(char **argv)
+{
+	static struct packet p;
+	struct sockaddr_in to = { .sin_family = AF_INET };
+	int fd, size = 1 << 30, count = atoi(argv[2]), value = atoi(argv[3]);
+
+	inet_pton(AF_INET, argv[1], &to.sin_addr);
+	fd = socket(AF_INET, SOCK_RAW, IPPROTO_RAW);
+	if (fd < 0 ||
+	    setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &size, sizeof(size)))
+		return fail("socket");
+	p.ip.version = 4;
+	p.ip.ihl = 5;
+	p.ip.ttl = 64;
+	p.ip.protocol = IPPROTO_TCP;
+	inet_pton(AF_INET, argv[0], &p.ip.saddr);
+	p.ip.daddr = to.sin_addr.s_addr;
+	p.ip.tot_len = htons(sizeof(p));
+	p.tcp.source = htons(1);
+	p.tcp.dest = htons(2);
+	p.tcp.doff = (sizeof(p.tcp) + sizeof(p.option)) / 4;
+	p.option[0] = FL_TELEMETRY_KIND;
+	p.option[1] = FL_TELEMETRY_BYTES;
+	p.option[2] = FL_TELEMETRY_EXID >> 8;
+	p.option[3] = FL_TELEMETRY_EXID & 0xff;
+	p.option[4] = value >> 8;
+	p.option[5] = value & 0xff;
+	while (count--) {
+		p.tcp.check = 0;
+		p.tcp.seq = htonl(count);
+		p.tcp.check = htons(tcp_sum(&p));
+		if (sendto(fd, &p, sizeof(p), 0, (struct sockaddr *)&to,
+			   sizeof(to)) < 0)
+			return fail("sendto");
+	}
+	return 0;
+}
+
+static int check_tcp(char **argv)
+{
+	struct packet p;
+	int fd, count = atoi(argv[0]), bad = 0, largest = 0, value;
+
+	fd = socket(AF_INET, SOCK_RAW, IPPROTO_TCP);
+	if (fd < 0)
+		return fail("socket");
+	puts("ready");
+	fflush(stdout);
+	while (count > 0) {
+		ssize_t got = recv(fd, &p, sizeof(p), 0);
+
+		if (got < 0)
+			return fail("recv");
+		/* The machine's own resets come by here as well. */
+		if (got != sizeof(p))
+			continue;
+		count--;
+		bad += tcp_sum(&p) != 0;
+		value = p.option[4] << 8 | p.option[5];
+		if (value > largest)
+			largest = value;
+	}
+	printf("max %d bad %d\n", largest, bad);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc >= 5 && !strcmp(argv[1], "udp"))
+		return send_udp(argv + 2);
+	if (argc == 4 && !strcmp(argv[1], "gso"))
+		return send_gso(argv + 2);
+	if (argc == 6 && !strcmp(argv[1], "tcp"))
+		return send_tcp(argv + 2);
+	if (argc == 3 && !strcmp(argv[1], "check"))
+		return check_tcp(argv + 2);
+	fprintf(stderr, "usage: see the head of fabric_send.c\n");
+	return 2;
+}

@@ -1,0 +1,432 @@
+// SPDX-License-Identifier: GPL-2.0
+/* PrioPlus as a core, kmod/core/prioplus.c: EuroSys 2025, Algorithm 1. */
+#include <math.h>
+
+#include "prioplus.h"
+#include "swift.h"
+#include "unit.h"
+
+#define PKTS(n)		((u64)((n) * (double)FL_WND_ONE))
+#define PKTS_OF(wnd)	((double)(wnd) / (double)FL_WND_ONE)
+
+/* The testbed of the paper: 10 Gbit/s, 13 us, channels of 4 us. */
+static const struct pp_conf conf = {
+	.base_ns = 13000,
+	.probe_base_ns = 11000,
+	.line_bps = 10000000000ULL,
+	.wire_bytes = 1250,		/* one packet a microsecond */
+	.fluct_ns = 3200,
+	.noise_ns = 800,
+	.eps_ns = 1000,
+	.probe_cap_ns = 1000000,
+	.start_permille = 250,
+	.ai_bytes = 125,
+};
+
+static struct pp_chan chan;
+static struct pp_core flow;
+static u64 now_ns;
+static u32 seq;
+
+/* A fresh flow of a priority; sequence numbers count packets. */
+static void start(u32 prio, bool paper, u32 isn)
+{
+	struct pp_conf cf = conf;
+
+	cf.paper = paper;
+	now_ns = 1000000000;
+	seq = isn;
+	memset(&flow, 0xff, sizeof(flow));
+	CHECK_EQ(pp_chan_init(&chan, &cf, prio), 0);
+	pp_init(&flow, &fl_swift_ops, now_ns, seq);
+}
+
+static int probe(u32 queue_ns, u32 random)
+{
+	return pp_on_probe(&flow, &chan, conf.probe_base_ns + queue_ns, seq,
+			   random);
+}
+
+/* The ACK of the next packet, which saw a queue of queue_ns. */
+static int ack(u32 queue_ns)
+{
+	u32 in_flight = flow.wnd >> FL_WND_SHIFT;
+	struct fl_sample s = {
+		.now_ns = now_ns += 1000,
+		.delay_ns = conf.base_ns + queue_ns,
+		.acked_pkts = 1,
+		.ack_seq = ++seq,
+		.snd_nxt = seq + in_flight,
+		.seq_per_pkt = 1,
+		.random = 1U << 31,
+		.wnd_limited = true,
+	};
+
+	return pp_on_ack(&flow, &chan, &s);
+}
+
+/* ACKs of a window and one more: at least one RTT ends. */
+static int rtt(u32 queue_ns)
+{
+	u32 n = (flow.wnd >> FL_WND_SHIFT) + 2;
+	int v = PP_SEND;
+
+	while (n-- && v == PP_SEND)
+		v = ack(queue_ns);
+	return v;
+}
+
+TEST(channels_of_the_paper)
+{
+	int prio;
+
+	start(0, false, 0);
+	/* the default priority: as little above the base RTT as can be told */
+	CHECK_EQ(chan.target_ns, 14000u);
+	CHECK_EQ(chan.limit_ns, 15400u);
+	for (prio = 1; prio <= PP_PRIO_MAX; prio++) {
+		start(prio, false, 0);
+		/* section 4.3.2: 4 i us and 4 i + 2.4 us above the base RTT */
+		CHECK_EQ(chan.target_ns, 13000u + 4000 * prio);
+		CHECK_EQ(chan.limit_ns, 13000u + 4000 * prio + 2400);
+		CHECK_EQ(chan.lower_ns, 13000u + 4000 * (prio - 1) + 2400);
+	}
+	CHECK(fabs(PKTS_OF(chan.bdp_wnd) - 13) < 0.001);
+	CHECK(fabs(PKTS_OF(chan.start_wnd) - 3.25) < 0.001);
+	CHECK(fabs(chan.ai_wnd / (double)FL_WND_ONE - 0.1) < 0.001);
+}
+
+TEST(bad_settings_are_refused)
+{
+	struct pp_conf cf[5] = { conf, conf, conf, conf, conf };
+	int i;
+
+	cf[0].base_ns = 0;
+	cf[1].line_bps = 0;
+	cf[2].wire_bytes = 63;
+	cf[3].fluct_ns = 0;
+	cf[3].noise_ns = 0;
+	cf[4].start_permille = 0;
+	for (i = 0; i < 5; i++)
+		CHECK(pp_chan_init(&chan, &cf[i], 1) < 0);
+	CHECK(pp_chan_init(&chan, &conf, PP_PRIO_MAX + 1) < 0);
+	CHECK_EQ(pp_chan_init(&chan, &conf, PP_PRIO_MAX), 0);
+}
+
+TEST(defaults_are_derived)
+{
+	struct pp_conf cf = conf;
+
+	cf.eps_ns = 0;
+	cf.probe_base_ns = 0;
+	CHECK_EQ(pp_chan_init(&chan, &cf, 1), 0);
+	CHECK_EQ(chan.eps_ns, 1000u);
+	/* two links, 1186 bytes shorter: 949 ns each */
+	CHECK(abs((int)chan.probe_base_ns - (13000 - 1897)) < 3);
+	cf.line_bps = 1000000000;
+	CHECK_EQ(pp_chan_init(&chan, &cf, 1), 0);
+	CHECK_EQ(chan.eps_ns, 10000u);
+	CHECK_EQ(chan.probe_base_ns, 13000u);
+}
+
+TEST(starts_with_a_probe)
+{
+	start(3, true, 0);
+	CHECK(flow.stopped);
+	CHECK_EQ(probe(14400, 0), PP_PROBE);	/* D_limit itself stops */
+	CHECK_EQ(probe(14399, 0), PP_RESUME);
+	CHECK(fabs(PKTS_OF(flow.wnd) - 1) < 0.001);	/* line 36 */
+	start(3, true, 0);
+	CHECK_EQ(probe(1000, 0), PP_RESUME);	/* not less than epsilon */
+	CHECK(fabs(PKTS_OF(flow.wnd) - 1) < 0.001);
+	start(3, true, 0);
+	CHECK_EQ(probe(999, 0), PP_RESUME);
+	CHECK(fabs(PKTS_OF(flow.wnd) - 3.25) < 0.001);	/* line 32 */
+}
+
+TEST(newcomer_is_modest_with_unknown_flow_count)
+{
+	start(3, false, 0);
+	CHECK_EQ(probe(0, 0), PP_RESUME);
+	CHECK(fabs(PKTS_OF(flow.wnd) - 2) < 0.001);
+	rtt(0);
+	CHECK(PKTS_OF(flow.wnd) <= 4.3);
+	CHECK(PKTS_OF(flow.wnd) >= 3.9);
+}
+
+TEST(probe_wait)
+{
+	start(3, true, 0);
+	/* (delay - D_target) + random(BaseRtt): 16 - 12 us and half of 13 */
+	CHECK_EQ(probe(16000, 1U << 31), PP_PROBE);
+	CHECK_EQ(flow.probe_wait_ns, 4000u + 6500);
+	CHECK_EQ(probe(16000, 0), PP_PROBE);
+	CHECK_EQ(flow.probe_wait_ns, 4000u);
+	CHECK_EQ(probe(100000000, 0), PP_PROBE);
+	CHECK_EQ(flow.probe_wait_ns, conf.probe_cap_ns);
+}
+
+TEST(far_from_the_heir_probes_less_often)
+{
+	u32 near_ns;
+
+	start(3, false, 0);
+	CHECK_EQ(probe(14400, 1U << 31), PP_PROBE);
+	near_ns = flow.probe_wait_ns - 2400;
+	CHECK_EQ(near_ns, 6500u);
+	CHECK_EQ(probe(24000, 1U << 31), PP_PROBE);	/* three channels up */
+	CHECK_EQ(flow.gap, 3);
+	CHECK_EQ(flow.probe_wait_ns - 12000, 7 * near_ns);
+}
+
+TEST(stops_at_the_second_sample_above_the_limit)
+{
+	start(3, true, 0);
+	probe(0, 0);
+	CHECK_EQ(ack(14500), PP_SEND);
+	CHECK_EQ(ack(14000), PP_SEND);	/* clears the count (line 20) */
+	CHECK_EQ(ack(14500), PP_SEND);
+	CHECK_EQ(ack(14500), PP_STOP);
+	CHECK(flow.stopped);
+	/* ACKs of what was sent before change nothing */
+	CHECK_EQ(ack(0), PP_SEND);
+	CHECK(flow.stopped);
+}
+
+TEST(paper_counts_flows_at_a_stop)
+{
+	start(3, true, 0);
+	probe(0, 0);
+	CHECK_EQ(ack(27000), PP_SEND);
+	CHECK_EQ(ack(27000), PP_STOP);
+	/* 40 us at a packet each, over the window after one decrease */
+	CHECK(fabs(flow.flows_q8 / 256.0 - 40 / PKTS_OF(flow.wnd)) < 0.2);
+	CHECK_EQ(flow.countdown, 4);	/* BaseBdp / W_LS */
+}
+
+TEST(paper_forgets_flows_at_base_delay)
+{
+	int i;
+
+	start(3, true, 0);
+	probe(0, 0);
+	flow.flows_q8 = 8 * PP_FLOWS_ONE;
+	flow.countdown = 4;
+	for (i = 0; i < 20 && flow.countdown; i++) {
+		CHECK_EQ(flow.flows_q8, 8u * PP_FLOWS_ONE);
+		ack(0);
+		rtt(0);
+	}
+	CHECK_EQ(flow.countdown, 0);
+	for (i = 0; i < 10; i++)
+		rtt(0);
+	CHECK_EQ(flow.flows_q8, 1u * PP_FLOWS_ONE);
+}
+
+TEST(linear_start_adds_w_ls_in_an_rtt)
+{
+	double before;
+
+	start(3, true, 0);
+	probe(0, 0);
+	rtt(0);
+	before = PKTS_OF(flow.wnd);
+	rtt(0);
+	CHECK(fabs(PKTS_OF(flow.wnd) - before - 3.25) < 0.3);
+}
+
+TEST(dual_rtt_increase_of_the_paper)
+{
+	double before, after;
+	int grown = 0, i;
+
+	start(6, true, 0);
+	probe(5000, 0);
+	flow.wnd = PKTS(10);
+	for (i = 0; i < 8; i++) {
+		before = PKTS_OF(flow.wnd);
+		rtt(11000);
+		after = PKTS_OF(flow.wnd);
+		CHECK(after < before * 1.6);
+		if (after > before * 1.2)
+			grown++;
+	}
+	/* (D_target - delay) / delay = 13 / 24, every second RTT */
+	CHECK(grown >= 3 && grown <= 5);
+}
+
+TEST(any_initial_sequence_number)
+{
+	u32 isn;
+
+	/* an RTT mark left at 0 would hide RTTs for half of them */
+	for (isn = 0; isn < 0xf0000000; isn += 0x0fffffff) {
+		double before;
+
+		start(6, false, isn);
+		CHECK_EQ(probe(5000, 0), PP_RESUME);
+		before = PKTS_OF(flow.wnd);
+		rtt(11000);
+		rtt(11000);
+		CHECK(PKTS_OF(flow.wnd) > before + 0.5);
+	}
+}
+
+/* A flow that has been alone in its channel for long enough. */
+static void settle(u32 prio, double pkts)
+{
+	int i;
+
+	start(prio, false, 77);
+	probe(0, 0);
+	flow.wnd = PKTS(pkts);
+	for (i = 0; i < 30; i++) {
+		flow.wnd = PKTS(pkts);
+		CHECK_EQ(rtt(prio * 4000), PP_SEND);
+	}
+}
+
+TEST(flow_count_from_the_own_channel)
+{
+	/* 25 us of queue and line at a packet each: 12.5 packets are half */
+	settle(3, 12.5);
+	CHECK(flow.flows_known);
+	CHECK(fabs(flow.flows_q8 / 256.0 - 2) < 0.15);
+}
+
+TEST(preemption_does_not_inflate_the_flow_count)
+{
+	settle(3, 12.5);
+	CHECK_EQ(rtt(20000), PP_STOP);
+	CHECK(fabs(flow.flows_q8 / 256.0 - 2) < 0.15);
+}
+
+TEST(settled_flow_stops_as_in_the_paper)
+{
+	settle(3, 12.5);
+	while (!fl_seq_after(seq + 1, flow.round_end))
+		ack(12000);
+	CHECK_EQ(ack(14500), PP_SEND);
+	CHECK_EQ(ack(14500), PP_STOP);
+}
+
+TEST(flow_in_a_conflict_has_patience)
+{
+	start(6, false, 0);
+	probe(5000, 0);
+	flow.wnd = PKTS(10);
+	CHECK_EQ(rtt(10000), PP_SEND);
+	flow.wnd = PKTS(10);
+	/* two RTTs above the limit are endured, the fourth is too much */
+	CHECK_EQ(rtt(27000), PP_SEND);
+	CHECK_EQ(rtt(27000), PP_SEND);
+	CHECK(rtt(27000) == PP_STOP || rtt(27000) == PP_STOP);
+}
+
+TEST(handover_dip_wakes_nobody)
+{
+	settle(3, 12.5);
+	CHECK_EQ(rtt(20000), PP_STOP);
+	/* first the own departure, then one probe that sees the dip */
+	CHECK_EQ(probe(0, 0), PP_PROBE);
+	CHECK_EQ(probe(0, 0), PP_PROBE);
+	/* a higher priority again: what was seen before does not count */
+	CHECK_EQ(probe(15000, 0), PP_PROBE);
+	CHECK_EQ(probe(0, 0), PP_PROBE);
+	CHECK_EQ(probe(0, 0), PP_RESUME);
+}
+
+TEST(heir_resumes_before_the_others)
+{
+	int n;
+
+	settle(3, 12.5);
+	rtt(20000);
+	CHECK_EQ(probe(32000, 0), PP_PROBE);	/* five channels up */
+	for (n = 1; probe(0, 0) == PP_PROBE; n++)
+		CHECK(n < 20);
+	CHECK(n > 5);
+}
+
+TEST(long_occupied_by_a_lower_priority_is_no_trap)
+{
+	int n;
+
+	settle(3, 12.5);
+	rtt(20000);
+	probe(20000, 0);
+	/* a lower priority holds the queue at 8 us for ever */
+	for (n = 1; probe(8000, 0) == PP_PROBE; n++)
+		CHECK(n < 20);
+	CHECK(fabs(PKTS_OF(flow.wnd) - 1) < 0.001);
+	/* and from one packet on, the window grows until it is pushed out */
+	for (n = 0; n < 40 && PKTS_OF(flow.wnd) < 8; n++)
+		rtt(8000);
+	CHECK(n < 40);
+}
+
+TEST(overestimated_flow_count_is_forgotten_below)
+{
+	int n;
+
+	start(5, false, 0);
+	probe(8000, 0);
+	flow.flows_q8 = 500 * PP_FLOWS_ONE;
+	flow.flows_known = 1;
+	for (n = 0; n < 60 && PKTS_OF(flow.wnd) < 8; n++)
+		rtt(8000);
+	CHECK(n < 60);
+}
+
+TEST(window_is_bounded_by_the_limit)
+{
+	int i;
+
+	start(3, false, 0);
+	probe(0, 0);
+	for (i = 0; i < 100; i++)
+		rtt(0);
+	CHECK(flow.wnd <= chan.max_wnd);
+	CHECK(PKTS_OF(chan.max_wnd) < 27.5);
+}
+
+TEST(idle_flow_probes_and_keeps_its_knowledge)
+{
+	settle(3, 12.5);
+	pp_suspend_idle(&flow);
+	CHECK(flow.stopped);
+	CHECK_EQ(probe(0, 0), PP_RESUME);
+	CHECK(fabs(PKTS_OF(flow.wnd) - 3.25 / 2) < 0.15);
+}
+
+TEST(never_stopping_flow)
+{
+	int i;
+
+	start(3, false, 0);
+	chan.limit_ns = U32_MAX;
+	CHECK_EQ(probe(900000, 0), PP_RESUME);
+	for (i = 0; i < 100; i++)
+		CHECK_EQ(rtt(900000), PP_SEND);
+}
+
+TEST(random_samples_do_no_harm)
+{
+	u32 r = 12345;
+	int i;
+
+	start(7, false, 0xfffffff0);
+	for (i = 0; i < 300000; i++) {
+		r = r * 1664525 + 1013904223;
+		if (flow.stopped)
+			probe((r >> 8) % 60000, r);
+		else
+			ack((r >> 8) % (i & 4096 ? 60000 : 28000));
+		CHECK(flow.flows_q8 >= PP_FLOWS_ONE);
+		CHECK(flow.flows_q8 <= PP_FLOWS_MAX * PP_FLOWS_ONE);
+		CHECK(flow.stopped || flow.wnd >= FL_WND_ONE / 1024);
+		CHECK(flow.wnd <= chan.max_wnd);
+	}
+}
+
+UNIT_MAIN
