@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# How it fits together:
+#
+#   scripts/deps GROUP		installs what the machine lacks (apt), only if it does
+#   tools/lab/kernel/build	the lab's kernel: cached in ~/.cache/fairlane by the hash
+#				of patches, configuration, source and compiler
+#   scripts/modules KERNEL	kmod/, qdisc/ and, for the lab, tools/lab/kmod/ are copied to
+#				build/mod/<name>/src/ and built there: kernels side by side
+#   tools/lab, tools/lab/guest,	have a Makefile each, whose default target puts its
+#   iproute2-patches		products below $(O), which is absolute
+#   selftests/run		runs groups of tests, see there
+#
+# Everything built lies in build/ (O=DIR: elsewhere). Folders need no order
+# between them but: the lab needs all three, tests need the lab.
+
+O	:= $(abspath $(or $(O),build))
+KDIR	?=
+DESTDIR	?=
+PREFIX	?= /usr/local
+
+export O KDIR DESTDIR PREFIX
+
+TOOLS := tools/lab tools/lab/guest tools/lab/kmod iproute2-patches
+
+.DEFAULT_GOAL := help
+.PHONY: help deps kernel lab modules tools demo results check check-all lint \
+	install uninstall clean distclean
+
+help:
+	@echo 'On any machine, nothing is loaded into its kernel:'
+	@echo '  make demo       PrioPlus beside Swift in a virtual datacenter: table, plot, report'
+	@echo '  make lab        the lab: its kernel, the modules, the tools (build/bin/lab)'
+	@echo '  make check      tests (about 15 minutes; the first time longer)'
+	@echo '  make check-all  also debug kernel, stock kernels in QEMU, all figures'
+	@echo '  make results    measure all figures again, write Documentation/results.rst'
+	@echo '  make lint       checkpatch, sparse, kernel-doc, shellcheck, codespell'
+	@echo 'For a real host:'
+	@echo '  make modules KDIR=/lib/modules/$$(uname -r)/build'
+	@echo '  make tools && sudo make install   modules, tc plugin, lab (DESTDIR=, PREFIX=)'
+	@echo '  sudo make uninstall'
+	@echo 'Pieces:'
+	@echo '  make deps       install what is missing, for everything'
+	@echo '  make modules    modules for the lab'"'"'s kernel'
+	@echo '  make clean      remove build/;  make distclean: also the lab'"'"'s cached kernels'
+	@echo 'Settings: O=DIR (build/), KSRC=FILE|DIR (kernel source), CC=, JOBS=, V=1'
+
+deps:
+	@scripts/deps all
+
+lab: deps-lab
+	@tools/lab/kernel/build uml > /dev/null
+	@scripts/modules uml
+	@$(MAKE) --no-print-directory tools
+
+deps-lab:
+	@scripts/deps lab
+
+kernel: deps-lab
+	@tools/lab/kernel/build uml > /dev/null
+
+# KDIR= is for the kernel that is to run them; nothing is installed for it.
+modules:
+	@scripts/modules $(or $(KDIR),uml)
+
+tools:
+	@set -e; for dir in $(TOOLS); do \
+		$(MAKE) $(if $(V),,-s) --no-print-directory -C $$dir O=$(O); \
+	done
+
+demo: lab
+	@selftests/figures/demo
+
+results: lab
+	@selftests/figures/results
+
+check: lab
+	@scripts/deps test stock
+	@selftests/run check
+
+check-all: lab
+	@scripts/deps test stock
+	@selftests/run all
+
+lint:
+	@scripts/deps lab test
+	@selftests/run lint
+
+install uninstall:
+	@scripts/install $@
+
+clean:
+	rm -rf $(O)
+
+distclean: clean
+	rm -rf $${XDG_CACHE_HOME:-$$HOME/.cache}/fairlane/kernel
+
+.PHONY: deps-lab
