@@ -36,6 +36,11 @@
 
 /* A flow that sent nothing for this many base RTTs probes before it sends. */
 #define PP_IDLE_RTTS		16
+/* Most that the handshake's RTT is believed before the first own sample, us: a
+ * lost SYN or SYN-ACK makes it a second, and the wait for a lost probe follows
+ * from it. Longer paths are found by that wait's doubling.
+ */
+#define PP_HANDSHAKE_MAX_US	5000
 
 /* Base RTT that the flow measured itself, ns; 0 = not yet. */
 static u32 pp_measured_base_ns(const struct pp_flow *fl, u64 line_bps, u32 wire)
@@ -77,7 +82,7 @@ static void pp_configure(struct pp_flow *fl, const struct fl_profile *pf)
 	}
 	if (!cf.base_ns)
 		cf.base_ns = clamp_t(u32, tcp_sk(fl->sk)->srtt_us >> 3, 1,
-				     USEC_PER_SEC) * NSEC_PER_USEC;
+				     PP_HANDSHAKE_MAX_US) * NSEC_PER_USEC;
 	/* a measured RTT is any; ranges of the profile make this succeed */
 	cf.base_ns = min_t(u32, cf.base_ns, NSEC_PER_SEC);
 	cf.probe_base_ns = min_t(u32, cf.probe_base_ns, NSEC_PER_SEC);

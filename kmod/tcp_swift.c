@@ -31,6 +31,10 @@
 #define SWIFT_SCALE_MAX_Q8	(100 << 8)
 /* Largest window in BDPs: the target is reached long before. */
 #define SWIFT_MAX_BDP		8
+/* A handshake that took longer, us, may have lost a packet and is no RTT. */
+#define SWIFT_HANDSHAKE_MAX_US	200000
+/* Base RTT until the first delay if the handshake gives none, us. */
+#define SWIFT_GUESS_US		1000
 
 /**
  * struct swift - what a flow keeps in the socket
@@ -45,6 +49,7 @@
  * @gen: of the profile that the three come from
  * @mss: the same, bytes
  * @prio: the same
+ * @guess: @base_ns is no measurement: the first delay replaces it
  */
 struct swift {
 	struct fl_rtt rtt;
@@ -57,7 +62,8 @@ struct swift {
 	u32 una;
 	u32 gen;
 	u16 mss;
-	u16 prio;
+	u8 prio;
+	u8 guess;
 };
 
 /* Derive target, step and BDP from the profile. Context: socket lock held. */
@@ -83,14 +89,16 @@ static void swift_configure(const struct sock *sk, struct swift *sw,
 static void swift_refresh(const struct sock *sk, struct swift *sw,
 			  const struct fl_profile *pf, u32 delay_ns)
 {
-	u16 prio = min_t(u32, READ_ONCE(sk->sk_priority), PP_PRIO_MAX);
+	u8 prio = min_t(u32, READ_ONCE(sk->sk_priority), PP_PRIO_MAX);
 	u16 mss = min_t(u32, tcp_sk(sk)->mss_cache, U16_MAX);
 	u32 gen = fl_profile_gen(pf);
 
-	if (delay_ns && delay_ns < sw->base_ns)
+	if (delay_ns && (sw->guess || delay_ns < sw->base_ns)) {
 		sw->base_ns = delay_ns;
-	else if (gen == sw->gen && mss == sw->mss && prio == sw->prio)
+		sw->guess = 0;
+	} else if (gen == sw->gen && mss == sw->mss && prio == sw->prio) {
 		return;
+	}
 	sw->gen = gen;
 	sw->mss = mss;
 	sw->prio = prio;
@@ -103,12 +111,12 @@ static void swift_start(struct sock *sk, struct swift *sw,
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 
-	sw->base_ns = NSEC_PER_MSEC;
+	sw->base_ns = SWIFT_GUESS_US * NSEC_PER_USEC;
+	sw->guess = tcp_min_rtt(tp) > SWIFT_HANDSHAKE_MAX_US;
 	sw->una = tp->snd_una;
-	if (tcp_min_rtt(tp) != ~0U)
+	if (!sw->guess)
 		/* of short packets perhaps; on two links at least */
-		sw->base_ns = clamp_t(u32, tcp_min_rtt(tp), 1, USEC_PER_SEC) *
-			      NSEC_PER_USEC +
+		sw->base_ns = max_t(u32, tcp_min_rtt(tp), 1) * NSEC_PER_USEC +
 			      2 * div64_u64((u64)fl_wire_bytes(sk) * 8 *
 					    NSEC_PER_SEC, fl_line_bps(sk, pf));
 	sw->gen = READ_ONCE(pf->gen) - 1;
