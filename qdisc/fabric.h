@@ -63,9 +63,9 @@ struct fabric_fifo {
 	u32 bytes;
 };
 
-/* Appends a packet. */
+/* Appends a packet of @len bytes (the caller has them in a register). */
 static inline void fabric_fifo_push(struct fabric_fifo *fifo,
-				    struct sk_buff *skb)
+				    struct sk_buff *skb, u32 len)
 {
 	skb->next = NULL;
 	if (fifo->head)
@@ -74,20 +74,22 @@ static inline void fabric_fifo_push(struct fabric_fifo *fifo,
 		fifo->head = skb;
 	fifo->tail = skb;
 	fifo->packets++;
-	fifo->bytes += qdisc_pkt_len(skb);
+	fifo->bytes += len;
 }
 
-/* Takes the first packet; NULL if there is none. */
-static inline struct sk_buff *fabric_fifo_pop(struct fabric_fifo *fifo)
+/* Takes the first packet and tells its length; NULL if there is none. */
+static inline struct sk_buff *fabric_fifo_pop(struct fabric_fifo *fifo,
+					      u32 *len)
 {
 	struct sk_buff *skb = fifo->head;
 
 	if (!skb)
 		return NULL;
+	*len = qdisc_pkt_len(skb);
 	fifo->head = skb->next;
 	skb_mark_not_on_list(skb);
 	fifo->packets--;
-	fifo->bytes -= qdisc_pkt_len(skb);
+	fifo->bytes -= *len;
 	return skb;
 }
 
@@ -144,7 +146,8 @@ struct fabric_ecn {
  * @weight: as set, 0: the quantum was set
  * @bound: filters that lead here
  * @index: its number
- * @plain: has nothing that fabric_band_admit() and fabric_band_take() ask for
+ * @plain: has nothing that only some bands have: qdisc, limits, marking, rate, a
+ *	shared buffer; what happens to every packet need not ask for each
  * @stats: its counters
  */
 struct fabric_band {
@@ -306,6 +309,7 @@ struct sk_buff *fabric_band_take_child(struct fabric_sched *q,
 struct sk_buff *fabric_band_take_marking(struct Qdisc *sch,
 					 struct fabric_band *band, u64 now_ns);
 void fabric_band_update(struct fabric_sched *q);
+void fabric_band_gone_idle(struct fabric_sched *q);
 void fabric_band_purge(struct Qdisc *sch, struct fabric_band *band, int why);
 
 /* fabric_serve.c */
@@ -314,6 +318,7 @@ u32 fabric_serve_allowed(struct fabric_sched *q, u64 at_ns);
 /* fabric_line.c */
 void fabric_line_advance(struct Qdisc *sch, u64 now_ns);
 struct sk_buff *fabric_line_dequeue(struct Qdisc *sch, u64 now_ns);
+void fabric_look_again(struct Qdisc *sch);
 void fabric_line_release(struct fabric_sched *q, u64 now_ns);
 
 /* fabric_stamp.c */
@@ -329,7 +334,7 @@ bool fabric_buffer_charge(struct fabric_buffer *buffer,
 			  const struct fabric_band *band, u32 len);
 void fabric_buffer_uncharge(struct fabric_buffer *buffer,
 			    const struct fabric_band *band, u32 len);
-bool fabric_buffer_reserve(struct fabric_buffer *buffer, s64 bytes);
+bool fabric_buffer_reserve(struct fabric_buffer *buffer, s64 more, u32 bytes);
 void fabric_buffer_join(struct fabric_buffer *buffer,
 			const struct fabric_band *band);
 void fabric_buffer_leave(struct fabric_buffer *buffer,

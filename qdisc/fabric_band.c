@@ -131,7 +131,7 @@ struct sk_buff *fabric_band_take_marking(struct Qdisc *sch,
 	struct sk_buff *skb;
 	u64 value;
 
-	while ((skb = fabric_band_pop(q, band))) {
+	while ((skb = fabric_band_pop(q, band, false))) {
 		value = band->fifo.bytes;
 		if (ecn->unit == FABRIC_ECN_UNIT_NS) {
 			u64 from_ns = fabric_cb(skb)->enqueue_ns;
@@ -159,8 +159,15 @@ void fabric_band_update(struct fabric_sched *q)
 		band->index = i;
 		band->plain = !band->child && !band->limit_bytes &&
 			      !band->coloured && !band->ecn.red.max &&
-			      !q->buffer;
+			      !band->pass.rate_bps && !q->buffer;
 	}
+}
+
+/* What waited has gone without being served: the busy period may be over. */
+void fabric_band_gone_idle(struct fabric_sched *q)
+{
+	if (!q->order.active && !q->sending)
+		fabric_busy_end(q, ktime_get_ns());
 }
 
 /**
@@ -174,6 +181,7 @@ void fabric_band_purge(struct Qdisc *sch, struct fabric_band *band, int why)
 	struct fabric_sched *q = qdisc_priv(sch);
 	struct sk_buff *skb;
 
-	while ((skb = fabric_band_pop(q, band)))
+	while ((skb = fabric_band_pop(q, band, false)))
 		fabric_band_drop(sch, band, skb, why);
+	fabric_band_gone_idle(q);
 }

@@ -69,7 +69,7 @@ u32 fabric_buffer_bytes(const struct fabric_buffer *buffer)
  * fabric_buffer_get() - join a buffer, making it if need be
  * @net: namespace
  * @name: name in it
- * @bytes: total of a new one, new total of an old one, 0: as it is
+ * @bytes: total of a new one, 0: it must be there already
  * @extack: why not
  *
  * Context: process, may sleep.
@@ -99,11 +99,10 @@ struct fabric_buffer *fabric_buffer_get(struct net *net, const char *name,
 	}
 	buffer->net = net;
 	strscpy(buffer->name, name, sizeof(buffer->name));
+	buffer->bytes = bytes;
 	list_add(&buffer->list, &fabric_buffers);
 found:
 	buffer->users++;
-	if (bytes)
-		WRITE_ONCE(buffer->bytes, bytes);
 out:
 	mutex_unlock(&fabric_buffers_mutex);
 	return buffer;
@@ -123,17 +122,30 @@ void fabric_buffer_put(struct fabric_buffer *buffer)
 	mutex_unlock(&fabric_buffers_mutex);
 }
 
-/* Reserves bytes (or gives them back). Return: false if there are not so many.
+/**
+ * fabric_buffer_reserve() - reserve bytes, perhaps of another total
+ * @buffer: the buffer
+ * @more: bytes to reserve beyond what is; negative: to give back
+ * @bytes: new total, 0: as it is
+ *
  * Context: process, may sleep.
+ * Return: false, and nothing is changed, if there would be more reserved than
+ * there is.
  */
-bool fabric_buffer_reserve(struct fabric_buffer *buffer, s64 bytes)
+bool fabric_buffer_reserve(struct fabric_buffer *buffer, s64 more, u32 bytes)
 {
+	s64 reserved;
 	bool fits;
 
 	mutex_lock(&fabric_buffers_mutex);
-	fits = bytes <= 0 || buffer->reserved + bytes <= buffer->bytes;
-	if (fits)
-		WRITE_ONCE(buffer->reserved, buffer->reserved + bytes);
+	reserved = buffer->reserved + more;
+	fits = (!bytes && more <= 0) ||
+	       reserved <= (bytes ? bytes : buffer->bytes);
+	if (fits) {
+		WRITE_ONCE(buffer->reserved, reserved);
+		if (bytes)
+			WRITE_ONCE(buffer->bytes, bytes);
+	}
 	mutex_unlock(&fabric_buffers_mutex);
 	return fits;
 }

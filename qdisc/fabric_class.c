@@ -71,7 +71,7 @@ static int fabric_class_change(struct Qdisc *sch, u32 classid, u32 parentid,
 	}
 	if (q->buffer &&
 	    !fabric_buffer_reserve(q->buffer, (s64)c.reserved_bytes -
-					      band->reserved_bytes))
+					      band->reserved_bytes, 0))
 		return fabric_refuse_attr(extack, NULL,
 					  "reserved does not fit into the shared buffer");
 	sch_tree_lock(sch);
@@ -82,6 +82,7 @@ static int fabric_class_change(struct Qdisc *sch, u32 classid, u32 parentid,
 		*arg = q->nbands;
 	}
 	fabric_band_update(q);
+	fabric_look_again(sch);
 	sch_tree_unlock(sch);
 	return 0;
 }
@@ -110,7 +111,7 @@ static int fabric_class_delete(struct Qdisc *sch, unsigned long arg,
 	reserved_bytes = q->bands[maps.nbands].reserved_bytes;
 	fabric_class_remove(sch, maps.nbands);
 	if (q->buffer)
-		fabric_buffer_reserve(q->buffer, -reserved_bytes);
+		fabric_buffer_reserve(q->buffer, -reserved_bytes, 0);
 	sch_tree_lock(sch);
 	fabric_maps_apply(q, &maps);
 	sch_tree_unlock(sch);
@@ -139,6 +140,7 @@ static int fabric_class_graft(struct Qdisc *sch, unsigned long arg,
 	band->child = new;
 	if (*old)
 		qdisc_purge_queue(*old);
+	fabric_band_gone_idle(qdisc_priv(sch));
 	fabric_band_update(qdisc_priv(sch));
 	sch_tree_unlock(sch);
 	return 0;

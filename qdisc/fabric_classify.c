@@ -11,19 +11,24 @@
 
 #include "fabric.h"
 
-/* DSCP of an IP packet, or -1 for another or one that is cut off. */
+/* DSCP of an IP packet, or -1 for another, one that is cut off, or one whose
+ * link layer lies.
+ */
 static int fabric_dscp(struct sk_buff *skb)
 {
 	int offset = skb_network_offset(skb);
 
 	switch (skb_protocol(skb, true)) {
 	case htons(ETH_P_IP):
-		if (!pskb_network_may_pull(skb, sizeof(struct iphdr)))
+		if (offset < 0 ||
+		    !pskb_network_may_pull(skb, sizeof(struct iphdr)) ||
+		    ip_hdr(skb)->version != 4)
 			return -1;
 		return ipv4_get_dsfield(ip_hdr(skb)) >> 2;
 	case htons(ETH_P_IPV6):
 		if (offset < 0 ||
-		    !pskb_network_may_pull(skb, sizeof(struct ipv6hdr)))
+		    !pskb_network_may_pull(skb, sizeof(struct ipv6hdr)) ||
+		    ipv6_hdr(skb)->version != 6)
 			return -1;
 		return ipv6_get_dsfield(ipv6_hdr(skb)) >> 2;
 	default:

@@ -217,6 +217,7 @@ static int fabric_buffer_parse(struct Qdisc *sch, struct nlattr **tb,
 	const struct nlattr *name = tb[TCA_FABRIC_BUFFER_NAME];
 	const struct nlattr *bytes = tb[TCA_FABRIC_BUFFER_BYTES];
 	struct fabric_buffer *buffer;
+	u32 total = bytes ? nla_get_u32(bytes) : 0;
 	const char *text = "";
 	s64 more_bytes;
 
@@ -230,19 +231,19 @@ static int fabric_buffer_parse(struct Qdisc *sch, struct nlattr **tb,
 						  "a size needs a shared buffer's name");
 		return 0;
 	}
-	buffer = fabric_buffer_get(dev_net(qdisc_dev(sch)), text,
-				   bytes ? nla_get_u32(bytes) : 0, extack);
+	buffer = fabric_buffer_get(dev_net(qdisc_dev(sch)), text, total,
+				   extack);
 	if (IS_ERR(buffer))
 		return PTR_ERR(buffer);
 	more_bytes = fabric_reserved_bytes(q, change);
 	if (buffer == q->buffer)
 		more_bytes -= fabric_reserved_bytes(q, NULL);
-	if (fabric_buffer_reserve(buffer, more_bytes)) {
+	if (fabric_buffer_reserve(buffer, more_bytes, total)) {
 		change->buffer = buffer;
 		return 0;
 	}
 	fabric_buffer_put(buffer);
-	return fabric_refuse_attr(extack, name,
+	return fabric_refuse_attr(extack, name ? name : bytes,
 				  "what the bands have reserved does not fit into the shared buffer");
 }
 
@@ -314,7 +315,7 @@ void fabric_config_free(struct fabric_sched *q)
 {
 	if (!q->buffer)
 		return;
-	fabric_buffer_reserve(q->buffer, -fabric_reserved_bytes(q, NULL));
+	fabric_buffer_reserve(q->buffer, -fabric_reserved_bytes(q, NULL), 0);
 	fabric_buffer_put(q->buffer);
 	q->buffer = NULL;
 }
@@ -343,12 +344,13 @@ static void fabric_change_apply(struct Qdisc *sch, struct nlattr **tb,
 	q->stamp.round_ns = change->stamp.round_ns;
 	fabric_line_apply(sch, &change->line);
 	fabric_band_update(q);
+	fabric_look_again(sch);
 	sch_tree_unlock(sch);
 
 	if (!old)
 		return;
 	if (old != change->buffer)
-		fabric_buffer_reserve(old, -reserved_bytes);
+		fabric_buffer_reserve(old, -reserved_bytes, 0);
 	fabric_buffer_put(old);
 }
 

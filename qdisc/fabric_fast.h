@@ -25,27 +25,26 @@ static inline void fabric_busy_begin(struct fabric_sched *q, u64 now_ns)
 	q->busy_from_ns = now_ns;
 }
 
-/* It ends when nothing is left to send. */
+/* It ends when nothing is left to send: at a line's last end of a transmission,
+ * which may have been before the period if nothing was sent in it.
+ */
 static inline void fabric_busy_end(struct fabric_sched *q, u64 now_ns)
 {
 	if (!q->busy)
 		return;
 	q->busy = false;
-	q->busy_ns += now_ns - q->busy_from_ns;
+	if (likely(now_ns > q->busy_from_ns))
+		q->busy_ns += now_ns - q->busy_from_ns;
 }
 
-/* Is there room for a packet of @len bytes? If so, it is marked if it has to
- * be. Return: 0, or FABRIC_DROP_*.
+/* Is there room in a band that is not plain for a packet of @len bytes? If so,
+ * it is marked if it has to be. Return: 0, or FABRIC_DROP_*.
  */
 static __always_inline int fabric_band_admit(struct fabric_sched *q,
 					     struct fabric_band *band,
 					     struct sk_buff *skb, u8 colour,
 					     u32 len)
 {
-	if (unlikely(q->waiting_bytes + len > q->limit_bytes))
-		return FABRIC_DROP_LIMIT;
-	if (band->plain)
-		return 0;
 	if (unlikely(band->limit_bytes &&
 		     band->fifo.bytes + len > band->limit_bytes))
 		return FABRIC_DROP_BAND;
@@ -83,14 +82,18 @@ fabric_band_enqueue(struct Qdisc *sch, struct fabric_band *band,
 {
 	struct fabric_sched *q = qdisc_priv(sch);
 	struct fabric_cb *cb = fabric_cb(skb);
-	u32 len = qdisc_pkt_len(skb);
-	int why;
+	u32 len = qdisc_pkt_len(skb), waiting_bytes;
+	int why = 0;
 
-	if (unlikely(band->child))
+	if (!band->plain && unlikely(band->child))
 		return fabric_band_enqueue_child(sch, band, skb, colour,
 						 to_free);
 
-	why = fabric_band_admit(q, band, skb, colour, len);
+	waiting_bytes = q->waiting_bytes + len;
+	if (unlikely(waiting_bytes > q->limit_bytes))
+		why = FABRIC_DROP_LIMIT;
+	else if (!band->plain)
+		why = fabric_band_admit(q, band, skb, colour, len);
 	if (unlikely(why))
 		return fabric_band_refuse(sch, band, colour, why, skb, to_free);
 
@@ -98,35 +101,36 @@ fabric_band_enqueue(struct Qdisc *sch, struct fabric_band *band,
 	cb->band = band->index;
 	cb->colour = colour;
 	cb->untimed = false;
-	fabric_fifo_push(&band->fifo, skb);
+	fabric_fifo_push(&band->fifo, skb, len);
 	band->colour_bytes[colour] += len;
 	if (band->fifo.bytes > band->stats.backlog_max_bytes)
 		band->stats.backlog_max_bytes = band->fifo.bytes;
 	fabric_order_activate(&q->order, band->index);
 
-	q->waiting_bytes += len;
-	if (q->waiting_bytes > q->waiting_max_bytes)
-		q->waiting_max_bytes = q->waiting_bytes;
+	q->waiting_bytes = waiting_bytes;
+	if (waiting_bytes > q->waiting_max_bytes)
+		q->waiting_max_bytes = waiting_bytes;
 	sch->q.qlen++;
 	sch->qstats.backlog += len;
 	return NET_XMIT_SUCCESS;
 }
 
 /* Takes the first packet out of the band's queue and out of all counts of
- * what waits, but not out of the qdisc.
+ * what waits, but not out of the qdisc. There is no buffer to tell if the band is
+ * plain.
  */
 static __always_inline struct sk_buff *
-fabric_band_pop(struct fabric_sched *q, struct fabric_band *band)
+fabric_band_pop(struct fabric_sched *q, struct fabric_band *band, bool plain)
 {
-	struct sk_buff *skb = fabric_fifo_pop(&band->fifo);
+	struct sk_buff *skb;
 	u32 len;
 
+	skb = fabric_fifo_pop(&band->fifo, &len);
 	if (!skb)
 		return NULL;
-	len = qdisc_pkt_len(skb);
 	q->waiting_bytes -= len;
 	band->colour_bytes[fabric_cb(skb)->colour] -= len;
-	if (q->buffer)
+	if (!plain && q->buffer)
 		fabric_buffer_uncharge(q->buffer, band, len);
 	if (!band->fifo.head)
 		fabric_order_idle(&q->order, band->index);
@@ -148,12 +152,12 @@ fabric_band_take(struct Qdisc *sch, struct fabric_band *band, u64 now_ns)
 	struct fabric_sched *q = qdisc_priv(sch);
 
 	if (band->plain)
-		return fabric_band_pop(q, band);
+		return fabric_band_pop(q, band, true);
 	if (unlikely(band->child))
 		return fabric_band_take_child(q, band);
 	if (unlikely(band->ecn.red.max && band->ecn.at == FABRIC_ECN_AT_DEQUEUE))
 		return fabric_band_take_marking(sch, band, now_ns);
-	return fabric_band_pop(q, band);
+	return fabric_band_pop(q, band, false);
 }
 
 /* Length of a band's first packet, 0 if its own qdisc shows none. */
@@ -163,7 +167,9 @@ static __always_inline u32 fabric_head_bytes(void *context, unsigned int index)
 	struct fabric_band *band = &q->bands[index];
 	const struct sk_buff *skb = band->fifo.head;
 
-	if (unlikely(band->child))
+	if (likely(skb))
+		return qdisc_pkt_len(skb);
+	if (band->child)
 		skb = band->child->ops->peek(band->child);
 	return skb ? qdisc_pkt_len(skb) : 0;
 }
@@ -227,11 +233,13 @@ fabric_serve_begin(struct fabric_sched *q, struct fabric_band *band,
 	stats->packets[colour] += segments;
 	stats->bytes[colour] += len;
 	fabric_meter_add(&stats->meter, start_ns, len);
-	if (unlikely(band->pass.rate_bps))
-		fabric_line_start(&band->pass, start_ns,
-				  fabric_wire_bytes(q, skb));
-	if (unlikely(cb->untimed))
-		return;
+	if (!band->plain) {
+		if (unlikely(band->pass.rate_bps))
+			fabric_line_start(&band->pass, start_ns,
+					  fabric_wire_bytes(q, skb));
+		if (unlikely(cb->untimed))
+			return;
+	}
 	fabric_delay_add(&stats->delay, start_ns - cb->enqueue_ns);
 	if (q->stamp.kind)
 		fabric_stamp_packet(q, band, skb, start_ns - cb->enqueue_ns,

@@ -61,7 +61,8 @@ void fabric_line_advance(struct Qdisc *sch, u64 now_ns)
 		if (q->sending) {
 			if (fabric_line_ceil_ns(&q->line) > now_ns)
 				return;
-			fabric_fifo_push(&q->flying, q->sending);
+			fabric_fifo_push(&q->flying, q->sending,
+					 qdisc_pkt_len(q->sending));
 			q->sending = NULL;
 		}
 		skb = fabric_line_next(sch, now_ns, idle, &band, &ready_ns);
@@ -92,6 +93,7 @@ struct sk_buff *fabric_line_dequeue(struct Qdisc *sch, u64 now_ns)
 	struct fabric_sched *q = qdisc_priv(sch);
 	const struct sk_buff *first;
 	u64 next_ns = 0;
+	u32 len;
 
 	if (q->line.rate_bps)
 		fabric_line_advance(sch, now_ns);
@@ -102,10 +104,21 @@ struct sk_buff *fabric_line_dequeue(struct Qdisc *sch, u64 now_ns)
 	else if (q->line.rate_bps)
 		next_ns = q->retry_ns;
 	if (first && next_ns <= now_ns)
-		return fabric_fifo_pop(&q->flying);
+		return fabric_fifo_pop(&q->flying, &len);
 	if (next_ns)
 		qdisc_watchdog_schedule_ns(&q->watchdog, next_ns);
 	return NULL;
+}
+
+/* Settings have changed: what had to wait by the old ones may be due now, and the
+ * timer may be set to a time that has no meaning any more.
+ */
+void fabric_look_again(struct Qdisc *sch)
+{
+	struct fabric_sched *q = qdisc_priv(sch);
+
+	if (sch->q.qlen)
+		qdisc_watchdog_schedule_ns(&q->watchdog, ktime_get_ns());
 }
 
 /**
@@ -119,7 +132,8 @@ void fabric_line_release(struct fabric_sched *q, u64 now_ns)
 	struct sk_buff *skb;
 
 	if (q->sending)
-		fabric_fifo_push(&q->flying, q->sending);
+		fabric_fifo_push(&q->flying, q->sending,
+				 qdisc_pkt_len(q->sending));
 	q->sending = NULL;
 	for (skb = q->flying.head; skb; skb = skb->next)
 		fabric_cb(skb)->deliver_ns = min(fabric_cb(skb)->deliver_ns,

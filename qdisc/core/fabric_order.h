@@ -84,11 +84,14 @@ static inline int fabric_order_next(struct fabric_order *o, u32 allowed,
 		goto next;
 	while (mask & (mask - 1)) {
 		bytes = head(context, turn);
-		if (bytes && bytes <= o->deficit[turn]) {
+		/* Also false if there are none. */
+		if (bytes - 1 < o->deficit[turn]) {
 			o->deficit[turn] -= bytes;
 			return turn;
 		}
 		if (!bytes) {
+			/* Nothing to spend it on: it must not pile up. */
+			o->deficit[turn] = 0;
 			mask &= ~(1U << turn);
 			if (!mask)
 				break;

@@ -13,6 +13,17 @@ mount -t sysfs sysfs /sys
 mount -t devtmpfs devtmpfs /dev
 exec > /dev/ttyS1 2>&1 < /dev/null
 
+# Some busybox shells prefer their own ip and tc, wherever PATH points.
+ip()
+{
+	/sbin/ip "$@"
+}
+
+tc()
+{
+	/sbin/tc "$@"
+}
+
 finish()
 {
 	echo "$*"

@@ -300,14 +300,43 @@ test_change_under_traffic()
 		band $i weight $i
 		band $i strict
 	done
+	send 200 4:1000 8:1000 12:1000 16:1000
 	port dscp off bands 2
 	gone=$(stat '.fabric.dropped."band-gone"')
 	expect "packets of deleted bands are counted" "$gone" -gt 0
 	empty 2
-	expect "all others were sent" $(($(stat .packets) + gone)) -ge 800
+	expect "all others were sent" $(($(stat .packets) + gone)) -ge 1600
 	port bands 4
 	send 100 4:1000
 	tc -n fa qdisc del dev e0 root
+}
+
+test_change_acts_at_once()
+{
+	# By the old settings the next packet would be due in eight seconds.
+	port limit 10mb rate 1kbit bands 2 dscp 1:1 2:2
+	band 2 rate 1kbit burst 0
+	send 50 4:976 8:976
+	sleep 0.01
+	expect "all wait" "$(stat .packets)" -le 2
+	port rate none
+	sleep 0.01
+	expect "band 1 sent" "$(cls 1 .backlog_packets)" -eq 0
+	expect "band 2 waits for its own rate" "$(cls 2 .backlog_packets)" -ge 48
+	band 2 rate none
+	sleep 0.01
+	expect "band 2 sent" "$(cls 2 .backlog_packets)" -eq 0
+	expect "busy no longer than that" "$(stat .fabric.busy_ns)" -lt 60000000
+	port rate 1kbit
+	send 50 4:976
+	tc -n fa qdisc add dev e0 parent 1:1 handle 10: pfifo
+	expect "the band's qdisc took its place" "$(cls 1 '.dropped."band-gone"')" -ge 48
+	sleep 9
+	port rate none
+	busy=$(stat .fabric.busy_ns)
+	sleep 1
+	expect "idle once what waited was dropped" "$(stat .fabric.busy_ns)" -eq "$busy"
+	empty
 }
 
 test_cycles_under_traffic()

@@ -161,6 +161,26 @@ TEST(bands_without_a_packet_do_not_hang_it)
 	CHECK_GE(fabric_order_next(&s.order, ~0U, head_bytes, &s), 0);
 }
 
+/* A qdisc of its own may show no packet for long; then it has one. */
+TEST(band_that_showed_nothing_has_saved_nothing)
+{
+	static const u32 weights[] = { 1, 1, 1 };
+	struct source s;
+	int i;
+
+	set_up(&s, 3, weights, 1500, 1500);
+	s.head[0] = 0;
+	for (i = 0; i < 1000; i++) {
+		fabric_order_next(&s.order, ~0U, head_bytes, &s);
+		CHECK_LE(s.order.deficit[0], 1514U);
+	}
+	s.head[0] = 1500;
+	memset(s.sent, 0, sizeof(s.sent));
+	for (i = 0; i < 3000; i++)
+		serve(&s, ~0U);
+	CHECK_NEAR(s.sent[0], 1500 * 1000, 3000);
+}
+
 TEST(idle_band_loses_its_deficit)
 {
 	static const u32 weights[] = { 2, 2 };
