@@ -78,11 +78,11 @@ u64 fl_line_bps(const struct sock *sk, const struct fl_profile *pf);
 /**
  * struct fl_rtt - delay samples in ns, which kernel TCP keeps in us only
  * @end_seq: ends of the first packets of the retransmit queue
- * @sent_ns: when they were sent
+ * @sent_ns: when they were sent, the low half
  * @count: how many of them are known
  */
 struct fl_rtt {
-	u64 sent_ns[FL_RTT_AHEAD];
+	u32 sent_ns[FL_RTT_AHEAD];
 	u32 end_seq[FL_RTT_AHEAD];
 	u32 count;
 };

@@ -4,6 +4,8 @@
  *
  *  - settings of a network namespace (fl_profile.c),
  *  - line rates of devices (fl_speed.c),
+ *  - settings of sockets and who may change them: the control plane
+ *    (fl_control.h and what it names),
  *  - delay samples in nanoseconds (fl_rtt.c),
  *  - Swift's window control (core/swift.c), which is a congestion control of
  *    its own and the original CC under PrioPlus.
@@ -11,24 +13,49 @@
 #include <linux/module.h>
 
 #include "fairlane.h"
+#include "fl_control.h"
+
+/**
+ * struct fl_part - a part of the module, in the order of starting
+ * @init: start it
+ * @exit: stop it
+ */
+struct fl_part {
+	int (*init)(void);
+	void (*exit)(void);
+};
+
+static const struct fl_part fl_parts[] = {
+	{ fl_profile_init, fl_profile_exit },
+	{ fl_speed_init, fl_speed_exit },
+	{ fl_flow_init, fl_flow_exit },
+	{ fl_sockopt_init, fl_sockopt_exit },
+};
+
+static void fl_parts_exit(size_t count)
+{
+	while (count--)
+		fl_parts[count].exit();
+}
 
 static int __init fairlane_init(void)
 {
+	size_t i;
 	int err;
 
-	err = fl_profile_init();
-	if (err)
-		return err;
-	err = fl_speed_init();
-	if (err)
-		fl_profile_exit();
-	return err;
+	for (i = 0; i < ARRAY_SIZE(fl_parts); i++) {
+		err = fl_parts[i].init();
+		if (err) {
+			fl_parts_exit(i);
+			return err;
+		}
+	}
+	return 0;
 }
 
 static void __exit fairlane_exit(void)
 {
-	fl_speed_exit();
-	fl_profile_exit();
+	fl_parts_exit(ARRAY_SIZE(fl_parts));
 }
 
 module_init(fairlane_init);

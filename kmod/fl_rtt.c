@@ -17,6 +17,9 @@
 
 #include "fairlane.h"
 
+/* Delays from here on are all the same: the longest, us. 2^32 ns are 4.29 s. */
+#define FL_RTT_MAX_US	4000000
+
 /**
  * fl_rtt_sample() - RTT of the newest data that this ACK acknowledges
  * @sk: the socket
@@ -35,9 +38,11 @@ u32 fl_rtt_sample(struct sock *sk, const struct fl_rtt *r,
 
 	if (rs->rtt_us < 0 || !rs->acked_sacked)
 		return 0;
+	if (rs->rtt_us >= FL_RTT_MAX_US)
+		return U32_MAX;
 	for (i = r->count; i--; )
 		if (r->end_seq[i] == tp->snd_una)
-			return min_t(u64, now_ns - r->sent_ns[i], U32_MAX);
+			return (u32)now_ns - r->sent_ns[i];
 	if (!tp->packets_out && READ_ONCE(sk->sk_pacing_rate) == ~0UL &&
 	    tp->tcp_wstamp_ns < now_ns)
 		return min_t(u64, now_ns - tp->tcp_wstamp_ns, U32_MAX);

@@ -10,7 +10,7 @@
 #include <net/tcp.h>
 
 #include "core/prioplus.h"
-#include "fairlane.h"
+#include "fl_flow.h"
 
 /* Probes that may be without an echo before a flow stops trusting echoes. */
 #define PP_PROBES_OUT_MAX	64
@@ -35,6 +35,7 @@ enum pp_timer {
 /**
  * struct pp_flow - a flow
  * @sk: its socket
+ * @set: settings of the socket
  * @core: the algorithm
  * @chan: the channel of its priority
  * @rtt: delay samples
@@ -46,7 +47,7 @@ enum pp_timer {
  * @base_ns: smallest data delay seen, ns; U32_MAX = none
  * @probe_base_ns: smallest probe delay seen, ns; U32_MAX = none
  * @una: tp->snd_una at the last ACK
- * @gen: generation of the profile that @chan comes from
+ * @gen: generations of profile and settings, added up, that @chan comes from
  * @mss: MSS that @chan comes from, bytes
  * @prio: priority that @chan comes from
  * @dsack_seen: tp->dsack_dups as it was after the last probe or echo
@@ -71,6 +72,7 @@ enum pp_timer {
  */
 struct pp_flow {
 	struct sock *sk;
+	struct fl_flow *set;
 	struct pp_core core;
 	struct pp_chan chan;
 	struct fl_rtt rtt;
@@ -144,6 +146,7 @@ void pp_timer_act(struct pp_flow *fl);
 extern atomic_t pp_timers;
 
 /* pp_info.c */
+extern const struct fl_cc pp_cc;
 size_t pp_get_info(struct sock *sk, u32 ext, int *attr,
 		   union tcp_cc_info *info);
 

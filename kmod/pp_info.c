@@ -62,3 +62,47 @@ size_t pp_get_info(struct sock *sk, u32 ext, int *attr,
 	*attr = INET_DIAG_BBRINFO;
 	return sizeof(info->bbr);
 }
+
+/* What the flow does, for the control plane. Context: RCU, socket not locked. */
+static void pp_cc_info(struct sock *sk, struct fl_info *info)
+{
+	const struct pp_sock *ps = inet_csk_ca(sk);
+	const struct pp_flow *fl = rcu_dereference(ps->flow);
+	u64 bytes, wnd;
+
+	if (!fl)
+		return;
+	info->state = !fl->started ? FL_STATE_START :
+		      fl->core.stopped ? FL_STATE_STOPPED :
+		      fl->fallback ? FL_STATE_FALLBACK : FL_STATE_SENDING;
+	if (!fl->fallback)
+		info->flags |= FL_INFO_PROBES;
+	if (!info->base_rtt_ns) {
+		info->base_rtt_ns = fl->chan.base_ns;
+		info->base_rtt_from = FL_FROM_MEASURED;
+	}
+	info->flows_milli = (u64)fl->core.flows_q8 * 1000 >> 8;
+	info->target_ns = fl->chan.target_ns;
+	info->limit_ns = fl->chan.limit_ns == U32_MAX ? 0 : fl->chan.limit_ns;
+	if (!fl->core.stopped) {
+		wnd = min_t(u64, READ_ONCE(fl->core.wnd), 1ULL << 48);
+		bytes = ((wnd >> 8) * READ_ONCE(fl->mss)) >>
+			(FL_WND_SHIFT - 8);
+		info->window_milli = (wnd * 1000) >> FL_WND_SHIFT;
+		info->rate_bps = div_u64(min_t(u64, bytes, 1ULL << 30) * 8 *
+					 NSEC_PER_SEC,
+					 max_t(u32, fl->chan.base_ns, 1));
+	}
+	info->stops = fl->stats.stops;
+	info->probes = fl->stats.probes;
+	info->probe_echoes = fl->stats.echoes;
+	info->probe_losses = fl->stats.probes - fl->stats.echoes -
+			     min_t(u32, fl->probes_out,
+				   fl->stats.probes - fl->stats.echoes);
+	info->watchdogs = fl->stats.watchdogs;
+}
+
+const struct fl_cc pp_cc = {
+	.name = "prioplus",
+	.info = pp_cc_info,
+};

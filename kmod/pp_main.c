@@ -25,8 +25,8 @@
  * it until snd_una passes, so that new data leaves and draws the SACKs that
  * RACK needs.
  *
- * The virtual priority is SO_PRIORITY (sk_priority), 0 the lowest; changes
- * on a live socket act with the next ACK or echo.
+ * The virtual priority is what is set on the socket (fl_flow.h), 0 the lowest;
+ * changes on a live socket act with the next ACK or echo.
  */
 #include <linux/module.h>
 #include <net/tcp.h>
@@ -60,9 +60,9 @@ static u32 pp_measured_base_ns(const struct pp_flow *fl, u64 line_bps, u32 wire)
 static void pp_configure(struct pp_flow *fl, const struct fl_profile *pf)
 {
 	u32 wire = fl_wire_bytes(fl->sk);
-	u64 line_bps = fl_line_bps(fl->sk, pf);
+	u64 line_bps = fl_flow_line_bps(fl->sk, fl->set, pf);
 	struct pp_conf cf = {
-		.base_ns = READ_ONCE(pf->base_rtt_ns),
+		.base_ns = fl_flow_base_rtt_ns(fl->set, pf),
 		.probe_base_ns = READ_ONCE(pf->probe_rtt_ns),
 		.line_bps = line_bps,
 		.wire_bytes = wire,
@@ -99,10 +99,10 @@ static void pp_configure(struct pp_flow *fl, const struct fl_profile *pf)
  */
 void pp_refresh(struct pp_flow *fl, u32 delay_ns, u32 probe_delay_ns)
 {
-	const struct fl_profile *pf = fl_profile_get(sock_net(fl->sk));
-	u16 prio = min_t(u32, READ_ONCE(fl->sk->sk_priority), PP_PRIO_MAX);
+	const struct fl_profile *pf = fl_profile_for(fl->sk, fl->set);
+	u16 prio = fl_flow_prio(fl->sk, fl->set);
 	u16 mss = min_t(u32, tcp_sk(fl->sk)->mss_cache, U16_MAX);
-	u32 gen = fl_profile_gen(pf);
+	u32 gen = fl_profile_gen(pf) + fl_flow_gen(fl->set);
 	bool changed = gen != fl->gen || mss != fl->mss || prio != fl->prio;
 
 	if (delay_ns && delay_ns < fl->base_ns) {
@@ -192,20 +192,23 @@ static void pp_adopt(struct sock *sk)
 {
 	struct pp_sock *ps = inet_csk_ca(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
+	const struct fl_profile *pf;
 	struct pp_flow *fl;
 
 	fl = kzalloc(sizeof(*fl), GFP_ATOMIC | __GFP_NOWARN);
 	if (!fl)
 		return;
 	fl->sk = sk;
+	fl->set = fl_flow_attach(sk, &pp_cc);
+	pf = fl_profile_for(sk, fl->set);
 	fl->una = tp->snd_una;
 	fl->base_ns = U32_MAX;
 	fl->probe_base_ns = U32_MAX;
-	fl->gen = READ_ONCE(fl_profile_get(sock_net(sk))->gen) - 1;
+	fl->gen = fl_profile_gen(pf) + fl_flow_gen(fl->set) - 1;
 	pp_init(&fl->core, &fl_swift_ops, ktime_get_ns(), tp->snd_nxt);
 	pp_probe_init(fl);
 	pp_refresh(fl, 0, 0);
-	fl_take_over(sk, READ_ONCE(fl_profile_get(sock_net(sk))->gso_segs));
+	fl_take_over(sk, READ_ONCE(pf->gso_segs));
 	if (!pp_probe_possible(sk))
 		pp_fall_back(fl);
 	rcu_assign_pointer(ps->flow, fl);
@@ -234,6 +237,8 @@ static void pp_sk_release(struct sock *sk)
 	if (!fl)
 		return;
 	RCU_INIT_POINTER(ps->flow, NULL);
+	fl_flow_detach(sk, fl->set);
+	fl->set = NULL;
 	fl_give_back(sk);
 	if (!tp->snd_cwnd) {
 		tcp_snd_cwnd_set(tp, TCP_INIT_CWND);
@@ -345,7 +350,7 @@ static void pp_cong_control(FL_CONG_CONTROL_ARGS)
 		}
 	}
 	pp_apply(fl);
-	fl_take_over(sk, READ_ONCE(fl_profile_get(sock_net(sk))->gso_segs));
+	fl_take_over(sk, READ_ONCE(fl_profile_for(sk, fl->set)->gso_segs));
 	fl_rtt_remember(sk, &fl->rtt);
 }
 

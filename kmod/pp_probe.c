@@ -149,7 +149,7 @@ static void pp_timer_arm(struct pp_flow *fl, enum pp_timer what, u64 ns)
  */
 static u64 pp_echo_timeout_ns(const struct pp_flow *fl)
 {
-	const struct fl_profile *pf = fl_profile_get(sock_net(fl->sk));
+	const struct fl_profile *pf = fl_profile_for(fl->sk, fl->set);
 	u64 ns = (u64)READ_ONCE(pf->probe_timeout_us) * NSEC_PER_USEC;
 
 	if (fl->chan.limit_ns != U32_MAX)

@@ -6,7 +6,7 @@
  * It is a baseline of the PrioPlus paper and useful alone.
  *
  * Target delay: base RTT plus net.fairlane.swift_target_ns. With 0, the
- * default, the D_target of the socket's priority (SO_PRIORITY) in PrioPlus'
+ * default, the D_target of the socket's priority (fl_flow.h) in PrioPlus'
  * channels, which is what the paper compares with (section 5: "Swift with
  * target delays aligned with D_target of PrioPlus"). Target scaling is off
  * unless net.fairlane.swift_range_ns is set.
@@ -20,7 +20,7 @@
 #include <net/tcp.h>
 
 #include "compat.h"
-#include "fairlane.h"
+#include "fl_flow.h"
 #include "prioplus.h"
 
 /* Smallest window: a packet in 1024 RTTs. */
@@ -38,23 +38,25 @@
 
 /**
  * struct swift - what a flow keeps in the socket
- * @rtt: delay samples
+ * @flow: settings of the socket
  * @wnd: window, packets << FL_WND_SHIFT; 0 before the first ACK
  * @state: Swift's memory
+ * @rtt: delay samples
  * @base_ns: smallest delay seen, ns
  * @target_ns: target delay without scaling, ns
  * @ai_wnd: additive increase, packets << FL_WND_SHIFT
  * @bdp_pkts: line rate times base RTT, packets, at least 1
  * @una: tp->snd_una at the last ACK
- * @gen: of the profile that the three come from
+ * @gen: of profile and settings, added up, that the three come from
  * @mss: the same, bytes
  * @prio: the same
  * @guess: @base_ns is no measurement: the first delay replaces it
  */
 struct swift {
-	struct fl_rtt rtt;
+	struct fl_flow *flow;
 	u64 wnd;
 	struct fl_swift_state state;
+	struct fl_rtt rtt;
 	u32 base_ns;
 	u32 target_ns;
 	u32 ai_wnd;
@@ -70,7 +72,7 @@ struct swift {
 static void swift_configure(const struct sock *sk, struct swift *sw,
 			    const struct fl_profile *pf)
 {
-	u32 base_ns = READ_ONCE(pf->base_rtt_ns) ?: sw->base_ns;
+	u32 base_ns = fl_flow_base_rtt_ns(sw->flow, pf) ?: sw->base_ns;
 	u32 add_ns = READ_ONCE(pf->swift_target_ns);
 	u32 wire = fl_wire_bytes(sk);
 	u64 bdp;
@@ -81,7 +83,8 @@ static void swift_configure(const struct sock *sk, struct swift *sw,
 	sw->target_ns = base_ns + add_ns;
 	sw->ai_wnd = div_u64((u64)READ_ONCE(pf->ai_bytes) << FL_WND_SHIFT,
 			     wire);
-	bdp = fl_ns_to_wnd(fl_ppn(fl_line_bps(sk, pf), wire), base_ns);
+	bdp = fl_ns_to_wnd(fl_ppn(fl_flow_line_bps(sk, sw->flow, pf), wire),
+			   base_ns);
 	sw->bdp_pkts = max_t(u64, bdp >> FL_WND_SHIFT, 1);
 }
 
@@ -89,9 +92,9 @@ static void swift_configure(const struct sock *sk, struct swift *sw,
 static void swift_refresh(const struct sock *sk, struct swift *sw,
 			  const struct fl_profile *pf, u32 delay_ns)
 {
-	u8 prio = min_t(u32, READ_ONCE(sk->sk_priority), PP_PRIO_MAX);
+	u8 prio = fl_flow_prio(sk, sw->flow);
 	u16 mss = min_t(u32, tcp_sk(sk)->mss_cache, U16_MAX);
-	u32 gen = fl_profile_gen(pf);
+	u32 gen = fl_profile_gen(pf) + fl_flow_gen(sw->flow);
 
 	if (delay_ns && (sw->guess || delay_ns < sw->base_ns)) {
 		sw->base_ns = delay_ns;
@@ -110,6 +113,7 @@ static void swift_start(struct sock *sk, struct swift *sw,
 			const struct fl_profile *pf)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
+	u64 line_bps = fl_flow_line_bps(sk, sw->flow, pf);
 
 	sw->base_ns = SWIFT_GUESS_US * NSEC_PER_USEC;
 	sw->guess = tcp_min_rtt(tp) > SWIFT_HANDSHAKE_MAX_US;
@@ -118,21 +122,49 @@ static void swift_start(struct sock *sk, struct swift *sw,
 		/* of short packets perhaps; on two links at least */
 		sw->base_ns = max_t(u32, tcp_min_rtt(tp), 1) * NSEC_PER_USEC +
 			      2 * div64_u64((u64)fl_wire_bytes(sk) * 8 *
-					    NSEC_PER_SEC, fl_line_bps(sk, pf));
-	sw->gen = READ_ONCE(pf->gen) - 1;
+					    NSEC_PER_SEC, line_bps);
+	sw->gen = fl_profile_gen(pf) + fl_flow_gen(sw->flow) - 1;
 	swift_refresh(sk, sw, pf, 0);
 	fl_swift_ops.init(&sw->state, tp->tcp_clock_cache);
 	sw->wnd = (u64)sw->bdp_pkts << FL_WND_SHIFT;
 }
 
+/* What the flow does, for the control plane. Context: RCU, socket not locked. */
+static void swift_info(struct sock *sk, struct fl_info *info)
+{
+	const struct swift *sw = inet_csk_ca(sk);
+	u64 wnd = READ_ONCE(sw->wnd);
+	u32 base_ns = READ_ONCE(sw->base_ns);
+
+	info->state = wnd ? FL_STATE_SENDING : FL_STATE_START;
+	if (!wnd)
+		return;
+	if (!info->base_rtt_ns) {
+		info->base_rtt_ns = base_ns;
+		info->base_rtt_from = FL_FROM_MEASURED;
+	}
+	info->target_ns = READ_ONCE(sw->target_ns);
+	info->window_milli = (wnd * 1000) >> FL_WND_SHIFT;
+	info->rate_bps = div_u64(((wnd >> 8) * sw->mss >> (FL_WND_SHIFT - 8)) *
+				 8 * NSEC_PER_SEC,
+				 max_t(u32, info->base_rtt_ns, 1));
+}
+
+static const struct fl_cc swift_cc = {
+	.name = "swift",
+	.info = swift_info,
+};
+
 /* Context: any, socket lock held. Without an RTT yet, the first ACK starts. */
 static void swift_init(struct sock *sk)
 {
-	const struct fl_profile *pf = fl_profile_get(sock_net(sk));
+	const struct fl_profile *pf;
 	struct swift *sw = inet_csk_ca(sk);
 
 	BUILD_BUG_ON(sizeof(struct swift) > ICSK_CA_PRIV_SIZE);
 	memset(sw, 0, sizeof(*sw));
+	sw->flow = fl_flow_attach(sk, &swift_cc);
+	pf = fl_profile_for(sk, sw->flow);
 	sw->base_ns = U32_MAX;
 	fl_take_over(sk, READ_ONCE(pf->gso_segs));
 	if (tcp_sk(sk)->srtt_us) {
@@ -144,8 +176,8 @@ static void swift_init(struct sock *sk)
 /* Context: each ACK of new data, softirq, socket lock held. */
 static void swift_cong_control(FL_CONG_CONTROL_ARGS)
 {
-	const struct fl_profile *pf = fl_profile_get(sock_net(sk));
 	struct swift *sw = inet_csk_ca(sk);
+	const struct fl_profile *pf = fl_profile_for(sk, sw->flow);
 	struct tcp_sock *tp = tcp_sk(sk);
 	struct fl_swift_scaling sc = {
 		.range_ns = READ_ONCE(pf->swift_range_ns),
@@ -222,6 +254,8 @@ static void swift_release(struct sock *sk)
 	if (!sw->base_ns)
 		return;
 	sw->base_ns = 0;
+	fl_flow_detach(sk, sw->flow);
+	sw->flow = NULL;
 	fl_give_back(sk);
 }
 

@@ -8,6 +8,7 @@
 #define FAIRLANE_COMPAT_H
 
 #include <linux/hrtimer.h>
+#include <linux/netlink.h>
 #include <linux/sysctl.h>
 #include <net/net_namespace.h>
 #include <net/tcp.h>
@@ -48,6 +49,19 @@ fl_register_net_sysctl(struct net *net, const char *path,
 #else
 #define FL_CONG_CONTROL_ARGS \
 	struct sock *sk, const struct rate_sample *rs
+#endif
+
+/* A refusal with numbers in it. Older kernels can send plain texts only. */
+#ifdef NL_SET_ERR_MSG_FMT_MOD
+#define FL_SET_ERR(extack, plain, fmt, args...) do {		\
+	BUILD_BUG_ON(!sizeof(plain));				\
+	NL_SET_ERR_MSG_FMT_MOD((extack), fmt, ##args);		\
+} while (0)
+#else
+#define FL_SET_ERR(extack, plain, fmt, args...) do {		\
+	no_printk(fmt, ##args);					\
+	NL_SET_ERR_MSG_MOD((extack), plain);			\
+} while (0)
 #endif
 
 #ifndef HAVE_HRTIMER_SETUP

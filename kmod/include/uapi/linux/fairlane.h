@@ -202,4 +202,414 @@ enum {
 
 #endif /* TCA_FABRIC_MAX */
 
+/* ---- sockets: setsockopt(), getsockopt() ---------------------------------
+ *
+ * Level IPPROTO_IP on any TCP socket; on AF_INET6 sockets IPPROTO_IPV6 too. A
+ * value is a __u32 in host order; FL_UNSET takes a setting back. Reading gives
+ * the value in force and needs no privilege. Documentation/control.rst has the
+ * errors.
+ */
+#ifndef FL_GENL_NAME
+
+#define FL_SO_PRIORITY		20560	/* virtual priority, FL_PRIORITY_MAX is best */
+#define FL_SO_WEIGHT		20561	/* thousandths, FL_WEIGHT_MIN_MILLI .. MAX */
+#define FL_SO_BASE_RTT_NS	20562	/* RTT without queues */
+#define FL_SO_LINE_RATE_MBPS	20563	/* of the bottleneck */
+#define FL_SO_DEADLINE_US	20564	/* from the start of a message */
+#define FL_SO_INFO		20565	/* get only: struct fl_info */
+#define FL_SO_END		20566
+
+#define FL_UNSET		0xffffffffU
+
+#define FL_PRIORITY_MAX		15
+#define FL_WEIGHT_MIN_MILLI	1
+#define FL_WEIGHT_ONE_MILLI	1000	/* what a socket has that was told nothing */
+#define FL_WEIGHT_MAX_MILLI	1000000
+#define FL_BASE_RTT_MIN_NS	100
+#define FL_BASE_RTT_MAX_NS	1000000000U
+#define FL_LINE_RATE_MIN_MBPS	1
+#define FL_LINE_RATE_MAX_MBPS	1600000
+#define FL_DEADLINE_MIN_US	1
+#define FL_DEADLINE_MAX_US	1000000000U
+
+/* The settings of a socket, as in FL_EVENT_ATTR and FL_A_EVENT_WHAT. */
+enum fl_setting_id {
+	FL_SET_PRIORITY,
+	FL_SET_WEIGHT,
+	FL_SET_BASE_RTT,
+	FL_SET_LINE_RATE,
+	FL_SET_DEADLINE,
+	__FL_SET_COUNT,
+};
+
+/* Where a number comes from. */
+enum fl_from {
+	FL_FROM_DEFAULT,	/* built in */
+	FL_FROM_SO_PRIORITY,	/* sk_priority: SO_PRIORITY, IP_TOS */
+	FL_FROM_SOCKOPT,	/* the socket's own options above */
+	FL_FROM_NETLINK,	/* FL_CMD_FLOW_SET */
+	FL_FROM_LISTENER,	/* inherited by accept() */
+	FL_FROM_POLICY,		/* FL_CMD_POLICY_ADD */
+	FL_FROM_NETNS,		/* the namespace's settings (sysctl) */
+	FL_FROM_PROFILE,	/* a profile of the destination's prefix */
+	FL_FROM_DEVICE,		/* what the network device tells */
+	FL_FROM_MEASURED,	/* the flow has seen it */
+	FL_FROM_DERIVED,	/* computed from others */
+	FL_FROM_LIMIT,		/* what the limits left of it */
+	__FL_FROM_COUNT,
+};
+
+/* What a flow does. */
+enum fl_state {
+	FL_STATE_NONE,		/* the congestion control is not one of ours */
+	FL_STATE_START,		/* nothing sent or measured yet */
+	FL_STATE_SENDING,
+	FL_STATE_STOPPED,	/* PrioPlus: yields to higher priorities, probes */
+	FL_STATE_FALLBACK,	/* no probes or no telemetry: goes without */
+	__FL_STATE_COUNT,
+};
+
+/* fl_info.flags */
+#define FL_INFO_PROBES		0x1	/* the path answers probes */
+#define FL_INFO_TELEMETRY	0x2	/* telemetry arrives */
+#define FL_INFO_TELEMETRY_SENT	0x4	/* ... and is offered to the peer */
+#define FL_INFO_APP_LIMITED	0x8	/* the application limits the rate */
+#define FL_INFO_LISTENER	0x10	/* settings for accepted sockets */
+
+/**
+ * struct fl_info - what a socket does and why (FL_SO_INFO)
+ * @size_bytes: bytes that the kernel has filled; later versions append. A
+ *	smaller buffer gets the front part
+ * @flags: FL_INFO_*
+ * @cookie: names the socket (SO_COOKIE, inet_diag)
+ * @cc: congestion control
+ * @state: enum fl_state
+ * @priority: virtual priority in force
+ * @priority_from: enum fl_from; so are the others named _from
+ * @weight_from: of @weight_milli
+ * @base_rtt_from: of @base_rtt_ns
+ * @line_rate_from: of @line_rate_mbps
+ * @deadline_from: of @deadline_us
+ * @pad: 0
+ * @weight_milli: weight in force, thousandths
+ * @base_rtt_ns: RTT of a full packet without queues, 0: not known
+ * @line_rate_mbps: of the bottleneck
+ * @deadline_us: 0: none
+ * @flows_milli: estimated flows that share the channel or the link,
+ *	thousandths, 0: not estimated
+ * @delay_ns: newest RTT sample, 0: none
+ * @target_ns: delay steered to, base RTT included, 0: none
+ * @limit_ns: delay above which the flow stops, 0: never
+ * @queue_ns: Soeze: newest largest queueing delay on the path
+ * @target_queue_ns: Soeze: queueing delay that its rate asks for
+ * @window_milli: congestion window, thousandths of a packet, 0: stopped
+ * @rate_bps: window in a base RTT, payload bit/s
+ * @stops: times that the flow has stopped
+ * @probes: probes sent
+ * @probe_echoes: probes answered
+ * @probe_losses: probes that were not
+ * @watchdogs: times that the watchdog had to ask
+ * @telemetry_rx: ACKs with telemetry
+ * @telemetry_bad: telemetry options that were malformed
+ * @updates: decisions of the congestion control
+ * @policy: order of the policy that the settings come from, 0: none
+ * @reserved: 0
+ */
+struct fl_info {
+	__u32 size_bytes;
+	__u32 flags;
+	__u64 cookie;
+	char  cc[16];
+	__u8  state;
+	__u8  priority;
+	__u8  priority_from;
+	__u8  weight_from;
+	__u8  base_rtt_from;
+	__u8  line_rate_from;
+	__u8  deadline_from;
+	__u8  pad;
+	__u32 weight_milli;
+	__u32 base_rtt_ns;
+	__u32 line_rate_mbps;
+	__u32 deadline_us;
+	__u32 flows_milli;
+	__u32 delay_ns;
+	__u32 target_ns;
+	__u32 limit_ns;
+	__u32 queue_ns;
+	__u32 target_queue_ns;
+	__u64 window_milli;
+	__u64 rate_bps;
+	__u64 stops;
+	__u64 probes;
+	__u64 probe_echoes;
+	__u64 probe_losses;
+	__u64 watchdogs;
+	__u64 telemetry_rx;
+	__u64 telemetry_bad;
+	__u64 updates;
+	__u32 policy;
+	__u32 reserved;
+};
+
+/* ---- generic netlink: family "fairlane" -----------------------------------
+ *
+ * Documentation/netlink/specs/fairlane.yaml describes the same for programs.
+ * Reading needs no privilege; writing needs CAP_NET_ADMIN in the user
+ * namespace of the network namespace, except FLOW_SET on one's own sockets
+ * within the limits.
+ */
+#define FL_GENL_NAME		"fairlane"
+#define FL_GENL_VERSION		1
+#define FL_GENL_MCGRP_EVENTS	"events"
+
+enum {
+	FL_CMD_UNSPEC,
+	FL_CMD_FLOW_GET,	/* one by cookie or tuple; dump with filters */
+	FL_CMD_FLOW_SET,	/* by cookie or tuple */
+	FL_CMD_POLICY_GET,	/* one by order; dump in order */
+	FL_CMD_POLICY_ADD,	/* answers with the policy as stored */
+	FL_CMD_POLICY_DEL,	/* by order; all with FL_A_POLICY_ALL */
+	FL_CMD_POLICY_APPLY,	/* to live sockets; answers with counts */
+	FL_CMD_PROFILE_GET,	/* one by prefix, the namespace's without; dump */
+	FL_CMD_PROFILE_SET,	/* likewise; creates */
+	FL_CMD_PROFILE_DEL,	/* by prefix */
+	FL_CMD_LIMIT_GET,
+	FL_CMD_LIMIT_SET,
+	FL_CMD_BUDGET_GET,	/* dump: who has what, who uses what */
+	FL_CMD_BUDGET_SET,	/* of a uid or a cgroup */
+	FL_CMD_BUDGET_DEL,
+	FL_CMD_STATS_GET,
+	FL_CMD_EVENT,		/* multicast only */
+	__FL_CMD_MAX,
+};
+
+#define FL_CMD_MAX (__FL_CMD_MAX - 1)
+
+/* Attributes of FLOW_*. Ports are big endian, addresses 4 or 16 bytes; v4-mapped
+ * addresses are shown as IPv4 and may be given either way.
+ */
+enum {
+	FL_A_FLOW_UNSPEC,
+	FL_A_FLOW_PAD,
+	FL_A_FLOW_COOKIE,		/* u64 */
+	FL_A_FLOW_FAMILY,		/* u8 AF_INET, AF_INET6 */
+	FL_A_FLOW_LADDR,		/* binary, local */
+	FL_A_FLOW_RADDR,		/* binary, remote */
+	FL_A_FLOW_LPORT,		/* u16 be */
+	FL_A_FLOW_RPORT,		/* u16 be, 0: the listener */
+	FL_A_FLOW_IFINDEX,		/* u32 sk_bound_dev_if, 0: any */
+	FL_A_FLOW_TCP_STATE,		/* u8 TCP_ESTABLISHED = 1, ... */
+	FL_A_FLOW_UID,			/* u32 as the reader's user namespace sees it */
+	FL_A_FLOW_CC,			/* string */
+	FL_A_FLOW_PRIORITY,		/* u32 in force; FLOW_SET: or FL_UNSET */
+	FL_A_FLOW_WEIGHT_MILLI,		/* u32 likewise */
+	FL_A_FLOW_BASE_RTT_NS,		/* u32 likewise */
+	FL_A_FLOW_LINE_RATE_MBPS,	/* u32 likewise */
+	FL_A_FLOW_DEADLINE_US,		/* u32 likewise */
+	FL_A_FLOW_PRIORITY_FROM,	/* u8 enum fl_from */
+	FL_A_FLOW_WEIGHT_FROM,		/* u8 */
+	FL_A_FLOW_BASE_RTT_FROM,	/* u8 */
+	FL_A_FLOW_LINE_RATE_FROM,	/* u8 */
+	FL_A_FLOW_DEADLINE_FROM,	/* u8 */
+	FL_A_FLOW_POLICY,		/* u32 order of the policy, absent: none */
+	FL_A_FLOW_STATE,		/* u8 enum fl_state */
+	FL_A_FLOW_FLAGS,		/* u32 FL_INFO_* */
+	FL_A_FLOW_FLOWS_MILLI,		/* u32; these are those of struct fl_info */
+	FL_A_FLOW_DELAY_NS,		/* u32 */
+	FL_A_FLOW_TARGET_NS,		/* u32 */
+	FL_A_FLOW_LIMIT_NS,		/* u32 */
+	FL_A_FLOW_QUEUE_NS,		/* u32 */
+	FL_A_FLOW_TARGET_QUEUE_NS,	/* u32 */
+	FL_A_FLOW_WINDOW_MILLI,		/* u64 */
+	FL_A_FLOW_RATE_BPS,		/* u64 */
+	FL_A_FLOW_STOPS,		/* u64 */
+	FL_A_FLOW_PROBES,		/* u64 */
+	FL_A_FLOW_PROBE_ECHOES,		/* u64 */
+	FL_A_FLOW_PROBE_LOSSES,		/* u64 */
+	FL_A_FLOW_WATCHDOGS,		/* u64 */
+	FL_A_FLOW_TELEMETRY_RX,		/* u64 */
+	FL_A_FLOW_TELEMETRY_BAD,	/* u64 */
+	FL_A_FLOW_UPDATES,		/* u64 */
+	__FL_A_FLOW_MAX,
+};
+
+#define FL_A_FLOW_MAX (__FL_A_FLOW_MAX - 1)
+
+/* When a policy acts; FL_A_POLICY_WHEN. */
+#define FL_WHEN_CONNECT		0x1
+#define FL_WHEN_ACCEPT		0x2
+
+/* Attributes of POLICY_*. Policies are tried in their order, the first that
+ * matches decides. All conditions given must hold; none: any socket.
+ */
+enum {
+	FL_A_POLICY_UNSPEC,
+	FL_A_POLICY_PAD,
+	FL_A_POLICY_ORDER,		/* u32 from 1, names the policy; ADD without: last */
+	FL_A_POLICY_WHEN,		/* u32 FL_WHEN_*, default both */
+	FL_A_POLICY_FAMILY,		/* u8 of the prefixes, or alone */
+	FL_A_POLICY_LADDR,		/* binary, local prefix */
+	FL_A_POLICY_LADDR_BITS,		/* u8 default: all */
+	FL_A_POLICY_RADDR,		/* binary, remote prefix */
+	FL_A_POLICY_RADDR_BITS,		/* u8 */
+	FL_A_POLICY_LPORT_MIN,		/* u16 host order */
+	FL_A_POLICY_LPORT_MAX,		/* u16 default: MIN */
+	FL_A_POLICY_RPORT_MIN,		/* u16 */
+	FL_A_POLICY_RPORT_MAX,		/* u16 */
+	FL_A_POLICY_UID_MIN,		/* u32 owner of the socket */
+	FL_A_POLICY_UID_MAX,		/* u32 default: MIN */
+	FL_A_POLICY_CGROUP,		/* string, path in cgroup v2; with its children */
+	FL_A_POLICY_CGROUP_ID,		/* u64 the same by its inode */
+	FL_A_POLICY_CC,			/* string */
+	FL_A_POLICY_PRIORITY,		/* u32 what matching sockets get; at least one */
+	FL_A_POLICY_WEIGHT_MILLI,	/* u32 */
+	FL_A_POLICY_BASE_RTT_NS,	/* u32 */
+	FL_A_POLICY_LINE_RATE_MBPS,	/* u32 */
+	FL_A_POLICY_DEADLINE_US,	/* u32 */
+	FL_A_POLICY_HITS,		/* u64 sockets that it decided for */
+	FL_A_POLICY_ALL,		/* flag: POLICY_DEL all */
+	FL_A_POLICY_EXAMINED,		/* u32 answer to POLICY_APPLY: sockets */
+	FL_A_POLICY_CHANGED,		/* u32 ... whose settings it changed */
+	FL_A_POLICY_COMMENT,		/* string, for people */
+	__FL_A_POLICY_MAX,
+};
+
+#define FL_A_POLICY_MAX (__FL_A_POLICY_MAX - 1)
+#define FL_POLICY_COUNT_MAX	4096
+#define FL_COMMENT_LEN		64	/* with the final 0 */
+
+/* Attributes of PROFILE_*. A profile has the settings of net.fairlane.*
+ * (Documentation/sysctl.rst) by their names; the one without prefix is the
+ * namespace's and is what the sysctls show. A profile with a prefix takes
+ * what it does not set from there. The longest prefix wins.
+ */
+enum {
+	FL_A_PROFILE_UNSPEC,
+	FL_A_PROFILE_PAD,
+	FL_A_PROFILE_FAMILY,		/* u8 */
+	FL_A_PROFILE_ADDR,		/* binary, prefix of the remote address */
+	FL_A_PROFILE_BITS,		/* u8 */
+	FL_A_PROFILE_SETTING,		/* nest of FL_A_SETTING_*, many */
+	FL_A_PROFILE_FLOWS,		/* u32 flows that use it now */
+	__FL_A_PROFILE_MAX,
+};
+
+#define FL_A_PROFILE_MAX (__FL_A_PROFILE_MAX - 1)
+#define FL_PROFILE_COUNT_MAX	1024
+
+enum {
+	FL_A_SETTING_UNSPEC,
+	FL_A_SETTING_NAME,		/* string, "base_rtt_ns" */
+	FL_A_SETTING_VALUE,		/* u32; PROFILE_SET without: back to default */
+	FL_A_SETTING_FROM,		/* u8 enum fl_from: DEFAULT, NETNS, PROFILE */
+	FL_A_SETTING_DEFAULT,		/* u32 */
+	FL_A_SETTING_MIN,		/* u32 */
+	FL_A_SETTING_MAX,		/* u32 */
+	__FL_A_SETTING_MAX,
+};
+
+#define FL_A_SETTING_MAX (__FL_A_SETTING_MAX - 1)
+
+/* Attributes of LIMIT_*: what users without CAP_NET_ADMIN may set. */
+enum {
+	FL_A_LIMIT_UNSPEC,
+	FL_A_LIMIT_PRIORITY_MAX,	/* u32 default FL_LIMIT_PRIORITY */
+	FL_A_LIMIT_WEIGHT_MAX_MILLI,	/* u32 default FL_LIMIT_WEIGHT_MILLI */
+	FL_A_LIMIT_BUDGET_UID_MILLI,	/* u32 of each uid that has no own, 0: none */
+	__FL_A_LIMIT_MAX,
+};
+
+#define FL_A_LIMIT_MAX (__FL_A_LIMIT_MAX - 1)
+#define FL_LIMIT_PRIORITY	6	/* as SO_PRIORITY allows without privilege */
+#define FL_LIMIT_WEIGHT_MILLI	10000
+
+/* Attributes of BUDGET_*: sum of the weights of a uid's or cgroup's sockets. */
+enum {
+	FL_A_BUDGET_UNSPEC,
+	FL_A_BUDGET_PAD,
+	FL_A_BUDGET_UID,		/* u32, or a cgroup: */
+	FL_A_BUDGET_CGROUP,		/* string, path in cgroup v2; with its children */
+	FL_A_BUDGET_CGROUP_ID,		/* u64 */
+	FL_A_BUDGET_MILLI,		/* u32 0: none of its own */
+	FL_A_BUDGET_USED_MILLI,		/* u64 */
+	FL_A_BUDGET_FLOWS,		/* u32 sockets that are counted */
+	__FL_A_BUDGET_MAX,
+};
+
+#define FL_A_BUDGET_MAX (__FL_A_BUDGET_MAX - 1)
+
+/* Answer to STATS_GET: counters since the namespace began, u64. */
+enum {
+	FL_A_STAT_UNSPEC,
+	FL_A_STAT_PAD,
+	FL_A_STAT_FLOWS,		/* sockets known now */
+	FL_A_STAT_FLOWS_CC,		/* ... with one of our congestion controls */
+	FL_A_STAT_CREATED,
+	FL_A_STAT_NOMEM,		/* sockets that got no room: defaults */
+	FL_A_STAT_CHANGES,		/* settings changed, by anybody */
+	FL_A_STAT_INHERITED,		/* sockets that took over a listener's */
+	FL_A_STAT_POLICY_HITS,
+	FL_A_STAT_REFUSED_RANGE,	/* EINVAL */
+	FL_A_STAT_REFUSED_CEILING,	/* EPERM */
+	FL_A_STAT_REFUSED_BUDGET,	/* EDQUOT */
+	FL_A_STAT_REFUSED_OWNER,	/* EPERM: somebody else's socket */
+	FL_A_STAT_EVENTS,		/* sequence number of the last event */
+	FL_A_STAT_EVENTS_LOST,		/* could not be sent: no memory or a reader too slow */
+	FL_A_STAT_VERSION,		/* string: of fairlane.ko */
+	__FL_A_STAT_MAX,
+};
+
+#define FL_A_STAT_MAX (__FL_A_STAT_MAX - 1)
+
+enum fl_event_kind {
+	FL_EVENT_ATTR,			/* a socket's setting: WHAT is enum fl_setting_id */
+	FL_EVENT_REFUSED,		/* ... was refused, ERROR says why */
+	FL_EVENT_POLICY_ADD,		/* WHAT is its order */
+	FL_EVENT_POLICY_DEL,
+	FL_EVENT_PROFILE,		/* NAME, OLD, NEW */
+	FL_EVENT_LIMIT,			/* WHAT is FL_A_LIMIT_* */
+	FL_EVENT_BUDGET,		/* of UID_OF or CGROUP_ID */
+	__FL_EVENT_COUNT,
+};
+
+/* Attributes of FL_CMD_EVENT. SEQ goes up by one for each event of the namespace:
+ * a gap is an event that this reader did not get. The settings are in force
+ * when the event is sent.
+ */
+enum {
+	FL_A_EVENT_UNSPEC,
+	FL_A_EVENT_PAD,
+	FL_A_EVENT_SEQ,			/* u64 from 1 */
+	FL_A_EVENT_TIME_NS,		/* u64 CLOCK_REALTIME */
+	FL_A_EVENT_KIND,		/* u8 enum fl_event_kind */
+	FL_A_EVENT_WHAT,		/* u32 see the kind */
+	FL_A_EVENT_OLD,			/* u32 in force before */
+	FL_A_EVENT_NEW,			/* u32 in force now; REFUSED: asked for */
+	FL_A_EVENT_OLD_FROM,		/* u8 enum fl_from */
+	FL_A_EVENT_NEW_FROM,		/* u8: also the reason */
+	FL_A_EVENT_UID,			/* u32 who did it; absent in softirq */
+	FL_A_EVENT_PID,			/* u32 likewise, as the namespace's owner sees it */
+	FL_A_EVENT_COMM,		/* string likewise */
+	FL_A_EVENT_ERROR,		/* u32 positive errno */
+	FL_A_EVENT_COOKIE,		/* u64 the socket */
+	FL_A_EVENT_FAMILY,		/* u8 */
+	FL_A_EVENT_LADDR,		/* binary */
+	FL_A_EVENT_RADDR,		/* binary */
+	FL_A_EVENT_LPORT,		/* u16 be */
+	FL_A_EVENT_RPORT,		/* u16 be */
+	FL_A_EVENT_OWNER,		/* u32 uid of the socket */
+	FL_A_EVENT_CC,			/* string */
+	FL_A_EVENT_POLICY,		/* u32 order of the policy that did it */
+	FL_A_EVENT_NAME,		/* string: of a profile's setting */
+	FL_A_EVENT_UID_OF,		/* u32 whose budget */
+	FL_A_EVENT_CGROUP_ID,		/* u64 whose budget */
+	FL_A_EVENT_BITS,		/* u8 of a profile's prefix, which is RADDR */
+	__FL_A_EVENT_MAX,
+};
+
+#define FL_A_EVENT_MAX (__FL_A_EVENT_MAX - 1)
+
+#endif /* FL_GENL_NAME */
+
 #endif /* _UAPI_LINUX_FAIRLANE_H */

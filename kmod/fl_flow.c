@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Which sockets have settings: a table by socket, a list by cookie for each
+ * network namespace, and when entries come and go.
+ *
+ * Sockets do not know of us, so we ask the kernel's tracepoints:
+ *
+ *	tcp_destroy_sock	a socket goes: so does its entry
+ *	inet_sock_set_state	LISTEN -> SYN_RECV: a socket has just been
+ *				copied from its listener
+ *				-> ESTABLISHED: the connection is known
+ *
+ * Both are called with the socket locked. The copy of a listener still bears
+ * the listener's cookie when it enters SYN_RECV (inet_csk_clone_lock() sets the
+ * state before the cookie): that names the very listener, in a group with
+ * SO_REUSEPORT too, and costs nothing while no socket has settings.
+ *
+ * A listener's settings are taken over then, but take effect when the
+ * connection is established or its congestion control starts, whichever comes
+ * first: only then there is a tuple and a cookie to report.
+ *
+ * Socket pointers are table keys only while their socket lives. Entries are
+ * freed by RCU, and not before an attached congestion control lets go of
+ * them, which the stack makes it do after tcp_destroy_sock.
+ */
+#include <linux/module.h>
+#include <linux/rhashtable.h>
+#include <linux/sock_diag.h>
+#include <linux/tracepoint.h>
+#include <net/netns/generic.h>
+#include <net/tcp.h>
+#include <trace/events/sock.h>
+#include <trace/events/tcp.h>
+
+#include "fl_control.h"
+
+static const struct rhashtable_params fl_table_params = {
+	.key_len = sizeof(struct sock *),
+	.key_offset = offsetof(struct fl_flow, sk),
+	.head_offset = offsetof(struct fl_flow, node),
+	.automatic_shrinking = true,
+};
+
+static struct rhashtable fl_table;
+static unsigned int fl_ns_id __read_mostly;
+
+/* Control plane of a namespace. Context: any, @net is held. */
+struct fl_ns *fl_ns_of(const struct net *net)
+{
+	return net_generic(net, fl_ns_id);
+}
+
+/**
+ * fl_flow_find() - a socket's settings, if it has any
+ * @sk: the socket
+ *
+ * Context: socket lock held, or RCU and the socket held.
+ */
+struct fl_flow *fl_flow_find(const struct sock *sk)
+{
+	struct fl_flow *f;
+
+	if (!atomic_read(&fl_table.nelems))
+		return NULL;
+	rcu_read_lock();
+	f = rhashtable_lookup(&fl_table, &sk, fl_table_params);
+	rcu_read_unlock();
+	return f;
+}
+
+/* New settings, all unset. Context: socket lock held. */
+static struct fl_flow *fl_flow_create(struct sock *sk, gfp_t gfp)
+{
+	struct fl_ns *ns = fl_ns_of(sock_net(sk));
+	struct fl_flow *f;
+
+	f = kzalloc(sizeof(*f), gfp | __GFP_NOWARN);
+	if (!f)
+		goto nomem;
+	f->sk = sk;
+	f->ns = ns;
+	refcount_set(&f->ref, 1);
+	if (rhashtable_insert_fast(&fl_table, &f->node, fl_table_params)) {
+		kfree(f);
+		goto nomem;
+	}
+	fl_count(ns, FL_A_STAT_FLOWS);
+	fl_count(ns, FL_A_STAT_CREATED);
+	return f;
+
+nomem:
+	fl_count(ns, FL_A_STAT_NOMEM);
+	return NULL;
+}
+
+/* Put it into the namespace's list, if it is not there. Context: socket lock
+ * held; not before the socket has its own cookie. Without memory it is not
+ * listed; the next call tries again.
+ */
+static void fl_flow_list(struct sock *sk, struct fl_flow *f)
+{
+	u32 halves[2];
+	u64 cookie;
+
+	if (f->cookie)
+		return;
+	sock_diag_save_cookie(sk, halves);
+	cookie = halves[0] | (u64)halves[1] << 32;
+	if (!xa_insert_bh(&f->ns->flows, cookie, f, GFP_ATOMIC | __GFP_NOWARN))
+		WRITE_ONCE(f->cookie, cookie);
+}
+
+/**
+ * fl_flow_get() - a socket's settings, made if there are none
+ * @sk: the socket, not one that was just copied
+ * @gfp: how to allocate
+ *
+ * Context: socket lock held. Return: NULL without memory.
+ */
+struct fl_flow *fl_flow_get(struct sock *sk, gfp_t gfp)
+{
+	struct fl_flow *f = fl_flow_find(sk);
+
+	if (!f)
+		f = fl_flow_create(sk, gfp);
+	if (f)
+		fl_flow_list(sk, f);
+	return f;
+}
+
+static void fl_flow_put(struct fl_flow *f)
+{
+	if (refcount_dec_and_test(&f->ref))
+		kfree_rcu(f, rcu);
+}
+
+/* Nobody finds it any more. Context: socket lock held, or no socket uses it. */
+static void fl_flow_remove(struct fl_flow *f)
+{
+	rhashtable_remove_fast(&fl_table, &f->node, fl_table_params);
+	if (f->cookie)
+		xa_erase_bh(&f->ns->flows, f->cookie);
+	atomic64_dec(&f->ns->stats[FL_A_STAT_FLOWS]);
+	fl_flow_put(f);
+}
+
+/* A connection begins, or its congestion control: settings take effect. */
+static void fl_flow_begin(struct sock *sk, struct fl_flow *f)
+{
+	fl_flow_list(sk, f);
+	fl_attr_commit(sk, f);
+}
+
+/**
+ * fl_flow_attach() - a congestion control begins with a socket
+ * @sk: the socket
+ * @cc: the congestion control
+ *
+ * Context: init callback, softirq or process, socket lock held.
+ * Return: the settings, valid until fl_flow_detach(); NULL without memory: all
+ * fl_flow_...() take that for a socket with nothing set.
+ */
+struct fl_flow *fl_flow_attach(struct sock *sk, const struct fl_cc *cc)
+{
+	struct fl_flow *f = fl_flow_get(sk, GFP_ATOMIC);
+
+	if (!f)
+		return NULL;
+	refcount_inc(&f->ref);
+	fl_count(f->ns, FL_A_STAT_FLOWS_CC);
+	WRITE_ONCE(f->cc, cc);
+	fl_flow_begin(sk, f);
+	return f;
+}
+EXPORT_SYMBOL_GPL(fl_flow_attach);
+
+/**
+ * fl_flow_detach() - a congestion control leaves a socket
+ * @sk: the socket
+ * @f: what fl_flow_attach() gave, or NULL; not to be used afterwards
+ *
+ * What is set stays, for the next congestion control. Context: release
+ * callback, any, socket lock held.
+ */
+void fl_flow_detach(struct sock *sk, struct fl_flow *f)
+{
+	if (!f)
+		return;
+	atomic64_dec(&f->ns->stats[FL_A_STAT_FLOWS_CC]);
+	WRITE_ONCE(f->cc, NULL);
+	fl_flow_put(f);
+}
+EXPORT_SYMBOL_GPL(fl_flow_detach);
+
+/**
+ * fl_profile_for() - the profile that a socket goes by
+ * @sk: the socket
+ * @f: its settings, may be NULL
+ *
+ * Context: socket lock held; valid until it is released.
+ */
+const struct fl_profile *fl_profile_for(const struct sock *sk,
+					struct fl_flow *f)
+{
+	return fl_profile_get(sock_net(sk));
+}
+EXPORT_SYMBOL_GPL(fl_profile_for);
+
+/* A socket was copied from its listener. Context: softirq, the copy is locked
+ * and nobody knows it yet.
+ */
+static void fl_on_copy(struct sock *sk)
+{
+	struct fl_ns *ns = fl_ns_of(sock_net(sk));
+	u64 cookie = atomic64_read(&sk->sk_cookie);
+	struct fl_flow *listener, *f;
+
+	rcu_read_lock();
+	listener = cookie ? xa_load(&ns->flows, cookie) : NULL;
+	if (listener && READ_ONCE(listener->own.set)) {
+		f = fl_flow_create(sk, GFP_ATOMIC);
+		if (f)
+			fl_attr_inherit(f, listener);
+	}
+	rcu_read_unlock();
+}
+
+static void fl_on_state(void *data, const struct sock *csk, const int old,
+			const int new)
+{
+	struct sock *sk = (struct sock *)csk;
+	struct fl_flow *f;
+
+	if (!fl_is_tcp(sk))
+		return;
+	if (new == TCP_SYN_RECV && old == TCP_LISTEN) {
+		fl_on_copy(sk);
+	} else if (new == TCP_ESTABLISHED) {
+		f = fl_flow_find(sk);
+		if (f)
+			fl_flow_begin(sk, f);
+	}
+}
+
+static void fl_on_destroy(void *data, struct sock *sk)
+{
+	struct fl_flow *f = fl_flow_find(sk);
+
+	if (f)
+		fl_flow_remove(f);
+}
+
+/**
+ * struct fl_hook - a tracepoint that we follow
+ * @name: of the tracepoint
+ * @probe: called at it
+ * @tp: the tracepoint, once found
+ */
+struct fl_hook {
+	const char *name;
+	void *probe;
+	struct tracepoint *tp;
+};
+
+/* Freeing is the last to stop. */
+static struct fl_hook fl_hooks[] = {
+	{ .name = "tcp_destroy_sock", .probe = fl_on_destroy },
+	{ .name = "inet_sock_set_state", .probe = fl_on_state },
+};
+
+static void fl_hook_match(struct tracepoint *tp, void *data)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(fl_hooks); i++)
+		if (!strcmp(tp->name, fl_hooks[i].name))
+			fl_hooks[i].tp = tp;
+}
+
+static void fl_hooks_stop(size_t count)
+{
+	while (count--)
+		tracepoint_probe_unregister(fl_hooks[count].tp,
+					    fl_hooks[count].probe, NULL);
+	tracepoint_synchronize_unregister();
+}
+
+static int fl_hooks_start(void)
+{
+	size_t i;
+	int err;
+
+	/* the compiler compares the arguments */
+	check_trace_callback_type_inet_sock_set_state(fl_on_state);
+	check_trace_callback_type_tcp_destroy_sock(fl_on_destroy);
+	for_each_kernel_tracepoint(fl_hook_match, NULL);
+	for (i = 0; i < ARRAY_SIZE(fl_hooks); i++) {
+		err = -EOPNOTSUPP;
+		if (fl_hooks[i].tp)
+			err = tracepoint_probe_register(fl_hooks[i].tp,
+							fl_hooks[i].probe,
+							NULL);
+		if (err) {
+			pr_err("fairlane: no tracepoint %s: %d\n",
+			       fl_hooks[i].name, err);
+			fl_hooks_stop(i);
+			return err;
+		}
+	}
+	return 0;
+}
+
+static int __net_init fl_ns_init(struct net *net)
+{
+	struct fl_ns *ns = fl_ns_of(net);
+
+	xa_init_flags(&ns->flows, XA_FLAGS_LOCK_BH);
+	ns->priority_max = FL_LIMIT_PRIORITY;
+	ns->weight_max_milli = FL_LIMIT_WEIGHT_MILLI;
+	return 0;
+}
+
+/* Sockets of user space keep their namespace alive; one of the kernel's own may
+ * outlast this call, without settings then.
+ */
+static void __net_exit fl_ns_exit(struct net *net)
+{
+	struct fl_ns *ns = fl_ns_of(net);
+	struct fl_flow *f;
+	unsigned long i;
+
+	xa_for_each(&ns->flows, i, f)
+		fl_flow_remove(f);
+	xa_destroy(&ns->flows);
+}
+
+static struct pernet_operations fl_ns_ops = {
+	.init = fl_ns_init,
+	.exit = fl_ns_exit,
+	.id = &fl_ns_id,
+	.size = sizeof(struct fl_ns),
+};
+
+/* Only the flows that no namespace lists are left. */
+static void fl_flow_free_last(void *ptr, void *arg)
+{
+	kfree(ptr);
+}
+
+/* Context: process, module load. Return: 0 or a negative errno. */
+int fl_flow_init(void)
+{
+	int err;
+
+	err = rhashtable_init(&fl_table, &fl_table_params);
+	if (err)
+		return err;
+	err = register_pernet_subsys(&fl_ns_ops);
+	if (err)
+		goto table;
+	err = fl_hooks_start();
+	if (err)
+		goto pernet;
+	return 0;
+
+pernet:
+	unregister_pernet_subsys(&fl_ns_ops);
+table:
+	rhashtable_destroy(&fl_table);
+	return err;
+}
+
+/* Context: process, module unload: no congestion control is left, sockets with
+ * settings may be.
+ */
+void fl_flow_exit(void)
+{
+	fl_hooks_stop(ARRAY_SIZE(fl_hooks));
+	unregister_pernet_subsys(&fl_ns_ops);
+	rhashtable_free_and_destroy(&fl_table, fl_flow_free_last, NULL);
+	rcu_barrier();
+}

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What is set on a socket: virtual priority, weight, and what else steers its
+ * congestion control. For any TCP socket: of any congestion control, before
+ * connect, listening. See Documentation/control.rst.
+ *
+ * A struct fl_flow exists for each socket that was told something or has one
+ * of our congestion controls, and dies with it. Each setting has at most two
+ * sources: its own (setsockopt, netlink, the listener's) and a policy's; the
+ * own one wins. What is in force is computed when either changes; a congestion
+ * control reads that with two loads, and sees changes by a generation.
+ *
+ * Writers hold the socket lock. So do congestion controls, who thus never see
+ * half a change; others read each number with READ_ONCE.
+ */
+#ifndef FL_FLOW_H
+#define FL_FLOW_H
+
+#include <linux/refcount.h>
+#include <linux/rhashtable-types.h>
+#include <linux/fairlane.h>
+#include <net/sock.h>
+
+#include "fairlane.h"
+
+struct fl_account;
+struct fl_ns;
+struct fl_prefix;
+
+/**
+ * struct fl_cc - what a congestion control offers to the control plane
+ * @name: as in tcp_congestion_ops
+ * @weighted: it heeds the weight: its sockets count for the budget
+ * @info: fill in what it knows; zeroed otherwise, settings already there.
+ *	Context: RCU, socket possibly not locked: values may be torn
+ * @changed: settings have changed on a live socket; optional. The next ACK
+ *	sees it anyway, by fl_flow_changed(). Context: socket lock held, process
+ *	or softirq
+ *
+ * Static; the module may not go before the last fl_flow_detach(), which its
+ * release callback does.
+ */
+struct fl_cc {
+	const char *name;
+	bool weighted;
+	void (*info)(struct sock *sk, struct fl_info *info);
+	void (*changed)(struct sock *sk);
+};
+
+/**
+ * struct fl_values - settings from one source
+ * @set: bit mask of enum fl_setting_id: which there are
+ * @val: their values
+ * @from: enum fl_from
+ */
+struct fl_values {
+	u32 set;
+	u32 val[__FL_SET_COUNT];
+	u8 from[__FL_SET_COUNT];
+};
+
+/**
+ * struct fl_flow - a socket's settings
+ * @now: in force
+ * @gen: changes whenever @now does
+ * @prefix_gen: generation of the namespace's profiles that @prefix is of
+ * @ns: its network namespace
+ * @prefix: profile of its destination; NULL = the namespace's
+ * @cc: the congestion control, while one of ours is attached; RCU
+ * @sk: the socket, which outlives this
+ * @own: set by setsockopt, by netlink, or inherited
+ * @policy: set by a policy
+ * @privileged: bits of @own that limits do not bind
+ * @policy_order: the policy that decided; 0 = none did
+ * @policy_gen: generation of the policies that were asked; 0 = not yet
+ * @account: who pays for the weight, NULL = not counted; fl_limit.c
+ * @charged_milli: how much
+ * @cookie: the socket's, once it is in @ns' list; 0 = not yet
+ * @ref: the table's, and one of an attached congestion control
+ * @node: in the table of all flows, by @sk
+ * @rcu: readers in netlink and in the table
+ */
+struct fl_flow {
+	struct fl_values now;
+	u32 gen;
+	u32 prefix_gen;
+	struct fl_ns *ns;
+	struct fl_prefix *prefix;
+	const struct fl_cc *cc;
+	struct sock *sk;
+	struct fl_values own;
+	struct fl_values policy;
+	u32 privileged;
+	u32 policy_order;
+	u32 policy_gen;
+	struct fl_account *account[2];
+	u32 charged_milli;
+	u64 cookie;
+	refcount_t ref;
+	struct rhash_head node;
+	struct rcu_head rcu;
+};
+
+/* For congestion controls ------------------------------------------------- */
+
+struct fl_flow *fl_flow_attach(struct sock *sk, const struct fl_cc *cc);
+void fl_flow_detach(struct sock *sk, struct fl_flow *f);
+u32 fl_flow_so_priority(const struct sock *sk, const struct fl_flow *f);
+const struct fl_profile *fl_profile_for(const struct sock *sk,
+					struct fl_flow *f);
+
+/**
+ * fl_flow_changed() - have settings changed since the caller looked?
+ * @f: the socket's settings, NULL if there was no memory
+ * @gen: what the caller saw, updated
+ *
+ * SO_PRIORITY is not among them: fl_flow_prio() is to be compared. What is read
+ * afterwards is no older than the change. Context: any.
+ */
+static inline bool fl_flow_changed(const struct fl_flow *f, u32 *gen)
+{
+	u32 now;
+
+	if (!f)
+		return false;
+	/* pairs with the release in fl_attr_commit() */
+	now = smp_load_acquire(&f->gen);
+	if (likely(now == *gen))
+		return false;
+	*gen = now;
+	return true;
+}
+
+/* Generation of the settings, for those who add it to that of a profile. */
+static inline u32 fl_flow_gen(const struct fl_flow *f)
+{
+	/* pairs with the release in fl_attr_commit() */
+	return f ? smp_load_acquire(&f->gen) : 0;
+}
+
+/* A setting in force, or what to take if nobody has set it. */
+static inline u32 fl_flow_value(const struct fl_flow *f, enum fl_setting_id id,
+				u32 otherwise)
+{
+	if (f && READ_ONCE(f->now.set) & BIT(id))
+		return READ_ONCE(f->now.val[id]);
+	return otherwise;
+}
+
+/**
+ * fl_flow_prio() - virtual priority of a socket
+ * @sk: the socket
+ * @f: its settings, may be NULL
+ *
+ * Set on it, else by policy, else SO_PRIORITY. Context: any.
+ * Return: 0 to FL_PRIORITY_MAX, which is the best.
+ */
+static inline u8 fl_flow_prio(const struct sock *sk, const struct fl_flow *f)
+{
+	if (f && READ_ONCE(f->now.set) & BIT(FL_SET_PRIORITY))
+		return READ_ONCE(f->now.val[FL_SET_PRIORITY]);
+	return fl_flow_so_priority(sk, f);
+}
+
+/* Weight, thousandths: FL_WEIGHT_MIN_MILLI to FL_WEIGHT_MAX_MILLI. */
+static inline u32 fl_flow_weight_milli(const struct sock *sk,
+				       const struct fl_flow *f)
+{
+	return fl_flow_value(f, FL_SET_WEIGHT, FL_WEIGHT_ONE_MILLI);
+}
+
+/* Base RTT: the socket's own, else its profile's; 0 = measure it. ns. */
+static inline u32 fl_flow_base_rtt_ns(const struct fl_flow *f,
+				      const struct fl_profile *pf)
+{
+	return fl_flow_value(f, FL_SET_BASE_RTT, READ_ONCE(pf->base_rtt_ns));
+}
+
+/* Line rate: the socket's own, else the profile's or the device's; bit/s. */
+static inline u64 fl_flow_line_bps(const struct sock *sk,
+				   const struct fl_flow *f,
+				   const struct fl_profile *pf)
+{
+	u32 mbps = fl_flow_value(f, FL_SET_LINE_RATE, 0);
+
+	return mbps ? mbps * 1000000ULL : fl_line_bps(sk, pf);
+}
+
+/* Deadline of a message since its start, us; 0 = none. */
+static inline u32 fl_flow_deadline_us(const struct fl_flow *f)
+{
+	return fl_flow_value(f, FL_SET_DEADLINE, 0);
+}
+
+#endif /* FL_FLOW_H */
