@@ -12,6 +12,7 @@
 
 #ifdef __KERNEL__
 
+#include <linux/bitops.h>
 #include <linux/bits.h>
 #include <linux/export.h>
 #include <linux/kernel.h>
@@ -42,6 +43,7 @@ typedef int64_t s64;
 #define U8_MAX			UINT8_MAX
 #define U16_MAX			UINT16_MAX
 #define U32_MAX			UINT32_MAX
+#define S32_MAX			INT32_MAX
 #define __aligned(x)		__attribute__((__aligned__(x)))
 
 static inline u32 fl_min_u32(u32 a, u32 b)
@@ -64,6 +66,16 @@ static inline s32 fl_max_s32(s32 a, s32 b)
 	return a > b ? a : b;
 }
 
+static inline s64 fl_min_s64(s64 a, s64 b)
+{
+	return a < b ? a : b;
+}
+
+static inline s64 fl_max_s64(s64 a, s64 b)
+{
+	return a > b ? a : b;
+}
+
 static inline u64 fl_max_u64(u64 a, u64 b)
 {
 	return a > b ? a : b;
@@ -82,6 +94,12 @@ static inline u64 div_u64(u64 dividend, u32 divisor)
 static inline u64 div64_u64(u64 dividend, u64 divisor)
 {
 	return dividend / divisor;
+}
+
+/* Number of the highest bit set, from 1; 0 if none is. */
+static inline int fls64(u64 x)
+{
+	return x ? 64 - __builtin_clzll(x) : 0;
 }
 
 /* a * b >> shift with 96 bits in between; shift is at most 32. */

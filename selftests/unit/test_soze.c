@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Söze's rate control, kmod/core/soze.c, against libm. */
+#include <math.h>
+
+#include "soze.h"
+#include "unit.h"
+
+#define L2(x)		((s32)lrint(log2(x) * SZ_ONE))
+#define OF(l2)		exp2((double)(l2) / SZ_ONE)
+
+/* The prototype's network: 25 Gbit/s, p 20 us, k 3 us, beta 0.5 Gbit/s. */
+static const struct sz_conf paper = {
+	.line_bps = 25000000000ULL, .wire_bytes = 1538, .beta_mbps = 500,
+	.p_ns = 20000, .k_ns = 3000,
+};
+
+static u64 next_random(void)
+{
+	static u64 r = 88172645463325252ULL;
+
+	r ^= r << 13;
+	r ^= r >> 7;
+	r ^= r << 17;
+	return r;
+}
+
+TEST(log2_against_libm)
+{
+	double worst = 0, error;
+	u64 x;
+	int i;
+
+	for (i = 0; i < 200000; i++) {
+		x = (next_random() >> (i % 64)) | 1;
+		/* long double: a u64 does not fit into a double */
+		error = fabs(sz_log2(x) - (double)(log2l(x) * SZ_ONE));
+		worst = fmax(worst, error);
+	}
+	CHECK_MSG(worst <= 2, "%g units", worst);
+	CHECK_EQ(sz_log2(0), 0);
+	CHECK_EQ(sz_log2(1), 0);
+	CHECK_EQ(sz_log2(2), SZ_ONE);
+	CHECK_EQ(sz_log2(1ULL << 63), 63 * SZ_ONE);
+	CHECK_EQ(sz_log2(~0ULL), 64 * SZ_ONE - 1);
+}
+
+TEST(exp2_against_libm)
+{
+	double worst = 0, want;
+	s64 l2;
+	int i;
+
+	for (i = 0; i < 200000; i++) {
+		l2 = next_random() % (63LL * SZ_ONE);
+		want = OF(l2);
+		worst = fmax(worst, fmax(fabs(sz_exp2(l2) - want) - 0.5, 0) / want);
+	}
+	CHECK_MSG(worst < 3 / 1e7, "%g", worst);
+	CHECK_EQ((s64)sz_exp2(0), 1);
+	CHECK_EQ((s64)sz_exp2(-SZ_ONE), 0);
+	CHECK_EQ((s64)sz_exp2(-(1LL << 50)), 0);
+	CHECK_EQ(sz_exp2(1LL << 50), ~0ULL);
+	CHECK_EQ((s64)sz_exp2(10 * SZ_ONE), 1024);
+}
+
+TEST(equation_6_both_ways)
+{
+	double alpha = 25e9 / 8, beta = 0.5e9 / 8, rate, delay;
+	struct sz_par par;
+	u32 d;
+
+	REQUIRE(!sz_par_init(&par, &paper));
+	for (rate = beta / 100; rate < alpha; rate *= 1.07) {
+		delay = 20000 * (log(alpha) - log(rate)) /
+			(log(alpha) - log(beta)) + 3000;
+		CHECK_NEAR(sz_target_delay_ns(&par, L2(rate)), lrint(delay), 2);
+	}
+	for (d = 0; d < 70000; d += 13) {
+		rate = alpha * exp(-((d - 3000.) / 20000) * log(alpha / beta));
+		CHECK_MSG(fabs(OF(sz_target_rate_l2(&par, d)) / rate - 1) < 1 / 1e6,
+			  "%u ns", d);
+	}
+	CHECK_NEAR(par.q_ns, lrint(20000 / log(50)), 1);
+	/* no delay stands for rates above alpha * e^(k / q) */
+	CHECK_EQ(sz_target_delay_ns(&par, L2(alpha * 2)), 0U);
+	/* saturated telemetry is far from overflowing anything */
+	CHECK(sz_target_rate_l2(&par, U32_MAX) < -100LL * SZ_ONE);
+}
+
+TEST(equation_7_both_forms)
+{
+	struct sz_conf cf = paper;
+	struct sz_par par;
+	struct sz_core sz;
+	struct sz_sample s = { .delay_ns = 15000, .rtt_ns = 24000 };
+	double rate = 2e8, tinv, w = 3;
+
+	cf.form = SZ_PER_PACKET;
+	REQUIRE(!sz_par_init(&par, &cf));
+	sz_init(&sz, &par, 0, rate, 3000);
+	tinv = 25e9 / 8 * exp(-12000. / 20000 * log(50));
+	s.now_ns = 100;
+	sz_on_ack(&sz, &par, &s);
+	rate *= pow(tinv / (rate / w), 0.25);
+	CHECK_MSG(fabs(OF(sz.rate_l2) / rate - 1) < 2 / 1e6, "%g %g",
+		  OF(sz.rate_l2), rate);
+	s.now_ns = 200;
+	sz_on_ack(&sz, &par, &s);
+	rate *= pow(tinv / (rate / w), 0.25);
+	CHECK(fabs(OF(sz.rate_l2) / rate - 1) < 2 / 1e6);
+
+	/* Algorithm 1: nothing before an RTT has passed */
+	cf.form = SZ_PER_RTT;
+	cf.m_permille = 1000;
+	REQUIRE(!sz_par_init(&par, &cf));
+	sz_init(&sz, &par, 0, rate, 3000);
+	s.now_ns = 24000;
+	sz_on_ack(&sz, &par, &s);
+	CHECK(fabs(OF(sz.rate_l2) / rate - 1) < 1 / 1e6);
+	s.now_ns = 24001;
+	sz_on_ack(&sz, &par, &s);
+	CHECK(fabs(OF(sz.rate_l2) / (tinv * w) - 1) < 2 / 1e6);
+	CHECK_EQ(sz_window_pkts(&sz, &par, 24000),
+		 (u32)(tinv * w * 24000 / 1e9 / 1538));
+}
+
+TEST(derived_parameters)
+{
+	struct sz_conf cf = { .line_bps = 25000000000ULL, .wire_bytes = 1538 };
+	struct sz_par par;
+
+	REQUIRE(!sz_par_init(&par, &cf));
+	CHECK_NEAR(par.q_ns, 60000 / log(1000), 2);
+	CHECK_EQ(par.k_ns, 3000U);
+	CHECK_NEAR(par.alpha_l2, L2(25e9 / 8), 2);
+	/* at 1 Gbit/s 28 and 2.5 packets of 12304 ns */
+	cf.line_bps = 1000000000;
+	REQUIRE(!sz_par_init(&par, &cf));
+	CHECK_NEAR(par.q_ns, 28 * 12304 / log(1000), 2);
+	CHECK_EQ(par.k_ns, 30760U);
+	/* from a known base RTT, within what telemetry can tell */
+	cf.line_bps = 25000000000ULL;
+	cf.base_ns = 40000;
+	REQUIRE(!sz_par_init(&par, &cf));
+	CHECK_NEAR(par.q_ns, 20000, 50);
+	cf.base_ns = 5000000;
+	REQUIRE(!sz_par_init(&par, &cf));
+	CHECK(par.k_ns + par.q_ns * log(10000) < 0xfffe * 16.);
+}
+
+TEST(bad_parameters_are_refused)
+{
+	struct sz_conf cf = paper;
+	struct sz_par par;
+
+	cf.beta_mbps = 25000;
+	CHECK_EQ(sz_par_init(&par, &cf), -1);
+	cf = paper;
+	cf.alpha_mbps = 400;
+	CHECK_EQ(sz_par_init(&par, &cf), -1);
+	cf = paper;
+	cf.m_permille = 2000;
+	CHECK_EQ(sz_par_init(&par, &cf), -1);
+	cf = paper;
+	cf.line_bps = 0;
+	CHECK_EQ(sz_par_init(&par, &cf), -1);
+	cf = paper;
+	cf.form = SZ_FORMS;
+	CHECK_EQ(sz_par_init(&par, &cf), -1);
+	cf = paper;
+	cf.p_ns = 1;
+	CHECK_EQ(sz_par_init(&par, &cf), -1);
+	cf = paper;
+	cf.wire_bytes = 0;
+	CHECK_EQ(sz_par_init(&par, &cf), -1);
+}
+
+/* Gain in an RTT at rest: what an error of 1 % becomes after an RTT. */
+static double gain(u32 rtt_ns, u32 acks)
+{
+	struct sz_sample s = { .delay_ns = 3000, .rtt_ns = rtt_ns };
+	struct sz_par par;
+	struct sz_core sz;
+	double tinv;
+	u32 i;
+
+	if (sz_par_init(&par, &paper))
+		return 0;
+	tinv = OF(sz_target_rate_l2(&par, 3000));
+	sz_init(&sz, &par, 0, tinv * 1.01, 1000);
+	sz.starting = false;
+	sz.age = 16U << SZ_SHIFT;
+	for (i = 1; i <= acks; i++) {
+		s.now_ns = (u64)rtt_ns * i / acks;
+		sz_on_ack(&sz, &par, &s);
+	}
+	return 1 - log(OF(sz.rate_l2) / tinv) / log(1.01);
+}
+
+TEST(gain_is_bounded_by_the_rtt)
+{
+	double q = 20000 / log(50);
+
+	/* a gain of m spread over 100 ACKs */
+	CHECK(fabs(gain(24000, 100) - (1 - pow(1 - q / 96000 / 100, 100))) < 0.002);
+	CHECK(fabs(gain(5000000, 10000) / (q / 2e7) - 1) < 0.03);
+	/* with a short RTT the paper's m is the bound */
+	CHECK(fabs(gain(4000, 100) - (1 - pow(1 - 0.25 / 100, 100))) < 0.002);
+}
+
+TEST(weight_scales_at_once)
+{
+	struct sz_par par;
+	struct sz_core sz;
+	double rate;
+
+	REQUIRE(!sz_par_init(&par, &paper));
+	sz_init(&sz, &par, 0, 10000000, 1000);
+	sz.starting = false;
+	rate = OF(sz.rate_l2);
+	sz_set_weight(&sz, &par, 8000);
+	CHECK(fabs(OF(sz.rate_l2) / rate - 8) < 1 / 1e5);
+	CHECK(fabs(OF(sz.pace_l2) / rate - 8) < 1 / 1e5);
+	sz_set_weight(&sz, &par, 1000);
+	CHECK(fabs(OF(sz.rate_l2) / rate - 1) < 1 / 1e6);
+	/* a thousand times as much is bounded by the line */
+	sz_set_weight(&sz, &par, 1000000);
+	CHECK(OF(sz.rate_l2) < 25e9 / 8 * 1.03);
+	/* a weight beyond the range counts as its end */
+	sz_set_weight(&sz, &par, U32_MAX);
+	CHECK_NEAR(sz.weight_l2, L2(1000), 2);
+	sz_set_weight(&sz, &par, 1);
+	CHECK_NEAR(sz.weight_l2, L2(0.001), 2);
+}
+
+TEST(start_doubles_in_an_rtt_and_stops_at_the_share)
+{
+	struct sz_sample s = { .delay_ns = 0, .rtt_ns = 10000 };
+	struct sz_par par;
+	struct sz_core sz;
+	int i;
+
+	REQUIRE(!sz_par_init(&par, &paper));
+	sz_init(&sz, &par, 0, 100000000, 1000);
+	for (i = 1; i <= 100; i++) {
+		s.now_ns = i * 100;
+		sz_on_ack(&sz, &par, &s);
+	}
+	CHECK(fabs(OF(sz.rate_l2) / 200000000 - 1) < 0.001);
+	CHECK(sz.starting);
+	/* now the delay says 240 MB/s: reached, not passed */
+	s.delay_ns = sz_target_delay_ns(&par, L2(240e6));
+	for (; i <= 200; i++) {
+		s.now_ns = i * 100;
+		sz_on_ack(&sz, &par, &s);
+	}
+	CHECK(!sz.starting);
+	CHECK(fabs(OF(sz.rate_l2) / 240e6 - 1) < 0.002);
+	/* an incast's delay is believed up to 7 q */
+	sz_init(&sz, &par, 0, 100000000, 1000);
+	s.delay_ns = 4000000;
+	s.now_ns = 100;
+	sz_on_ack(&sz, &par, &s);
+	CHECK(!sz.starting);
+	CHECK(fabs(log(OF(sz.rate_l2) * 8 / 25e9) + 7) < 0.01);
+}
+
+TEST(losses)
+{
+	struct sz_par par;
+	struct sz_core sz;
+	double rate;
+
+	REQUIRE(!sz_par_init(&par, &paper));
+	sz_init(&sz, &par, 0, 10000000, 1000);
+	sz.starting = false;
+	rate = OF(sz.rate_l2);
+	sz_on_loss(&sz, &par, false);
+	CHECK(fabs(OF(sz.rate_l2) / rate - sqrt(0.5)) < 1 / 1e6);
+	CHECK(!sz.starting);
+	sz_on_loss(&sz, &par, true);
+	CHECK(fabs(OF(sz.rate_l2) / rate - sqrt(0.5) / 4) < 1 / 1e6);
+	CHECK(sz.starting);
+}
+
+TEST(window_is_rate_times_rtt_at_rest)
+{
+	struct sz_par par;
+	struct sz_core sz;
+	double rate, pkts;
+
+	REQUIRE(!sz_par_init(&par, &paper));
+	for (rate = 1e5; rate < 3e9; rate *= 1.3) {
+		sz_init(&sz, &par, 0, rate, 1000);
+		pkts = rate * 1 / 1e9 / 1538 *
+		       (9000 + sz_target_delay_ns(&par, L2(rate)));
+		pkts = pkts * 17 / 16 + 2;
+		CHECK_NEAR(sz_window_pkts(&sz, &par, 9000), (long)pkts,
+			   1 + (long)(pkts / 10000));
+	}
+	/* the longest time and the fastest line fit */
+	sz.rate_l2 = sz_log2(100000000000ULL);
+	CHECK(sz_window_pkts(&sz, &par, U32_MAX) > 200000000);
+}
+
+/* Nothing overflows, whatever comes: UBSan watches. */
+TEST(any_sample_is_survived)
+{
+	static const u64 lines[] = { 1000000, 1000000000, 400000000000ULL };
+	struct sz_conf cf = { .wire_bytes = 1538 };
+	struct sz_par par;
+	struct sz_core sz;
+	struct sz_sample s;
+	int i, j;
+
+	for (j = 0; j < 3; j++) {
+		cf.line_bps = lines[j];
+		cf.p_ns = j == 2 ? SZ_P_MIN_NS : 0;
+		REQUIRE(!sz_par_init(&par, &cf));
+		sz_init(&sz, &par, 0, 0, 1);
+		for (i = 0; i < 100000; i++) {
+			s.now_ns = next_random() >> (next_random() % 64);
+			s.delay_ns = next_random() >> (32 + next_random() % 32);
+			s.rtt_ns = next_random() >> (32 + next_random() % 32);
+			if (!(next_random() % 64))
+				sz_set_weight(&sz, &par, next_random() >>
+					      (32 + next_random() % 32));
+			if (!(next_random() % 64))
+				sz_on_loss(&sz, &par, next_random() & 1);
+			sz_on_ack(&sz, &par, &s);
+			if (sz.rate_l2 < 10 * SZ_ONE || sz.rate_l2 > par.max_l2 ||
+			    sz.pace_l2 < 10 * SZ_ONE || sz.pace_l2 > par.max_l2 ||
+			    !sz_window_pkts(&sz, &par, next_random() >> 33))
+				break;
+		}
+		CHECK_EQ(i, 100000);
+	}
+}
+
+UNIT_MAIN
