@@ -109,6 +109,11 @@ u32 fl_flow_so_priority(const struct sock *sk, const struct fl_flow *f);
 const struct fl_profile *fl_profile_for(const struct sock *sk,
 					struct fl_flow *f);
 
+/* fl_diag.c: for get_info() */
+union tcp_cc_info;
+size_t fl_diag_fill(struct sock *sk, u32 ext, int *attr,
+		    union tcp_cc_info *info);
+
 /**
  * fl_flow_changed() - have settings changed since the caller looked?
  * @f: the socket's settings, NULL if there was no memory

@@ -11,7 +11,8 @@
  *	pacing_gain	virtual priority
  *	cwnd_gain	#flow, estimated flows of this priority
  *
- * net.fairlane.ss_compat = 0 switches it off.
+ * net.fairlane.ss_compat = 0 switches it off. Who asks with FL_DIAG_EXT, as
+ * fairlane and a patched ss do, gets our own attribute (fl_diag.c).
  */
 #include <linux/inet_diag.h>
 #include <linux/module.h>
@@ -36,8 +37,12 @@ size_t pp_get_info(struct sock *sk, u32 ext, int *attr,
 {
 	const struct pp_sock *ps = inet_csk_ca(sk);
 	const struct pp_flow *fl;
+	size_t size;
 	u64 bw = 0;
 
+	size = fl_diag_fill(sk, ext, attr, info);
+	if (size)
+		return size;
 	if (!(ext & ((1 << (INET_DIAG_BBRINFO - 1)) |
 		     (1 << (INET_DIAG_VEGASINFO - 1)))) ||
 	    !READ_ONCE(fl_profile_get(sock_net(sk))->ss_compat) ||

@@ -267,6 +267,7 @@ static struct tcp_congestion_ops tcp_swift __read_mostly = {
 	.cong_control	= swift_cong_control,
 	.set_state	= swift_set_state,
 	.min_tso_segs	= swift_min_tso_segs,
+	.get_info	= fl_diag_fill,
 	.flags		= TCP_CONG_NON_RESTRICTED,
 	.owner		= THIS_MODULE,
 	.name		= "swift",

@@ -352,6 +352,41 @@ struct fl_info {
 	__u32 reserved;
 };
 
+/* ---- inet_diag: state in 20 bytes, without privilege -----------------------
+ *
+ * A congestion control may answer a socket dump with one attribute. If the
+ * request's idiag_ext has the bit FL_DIAG_EXT (that of INET_DIAG_SHUTDOWN, which
+ * nobody else sets since the kernel answers that one always) ours answer with
+ * this one, else as net.fairlane.ss_compat says.
+ */
+#define FL_DIAG_ATTR		0x3f46
+#define FL_DIAG_EXT		0x80
+#define FL_DIAG_VERSION		1
+
+/**
+ * struct fl_diag - the essence of struct fl_info
+ * @version: FL_DIAG_VERSION
+ * @state: enum fl_state
+ * @priority: virtual priority in force
+ * @priority_from: enum fl_from
+ * @weight_milli: weight in force, thousandths
+ * @base_rtt_ns: 0: not known
+ * @delay_ns: newest RTT sample, 0: none
+ * @flows_q4: estimated flows, sixteenths, saturating; 0: not estimated
+ * @queue_us: Soeze: newest largest queueing delay, saturating
+ */
+struct fl_diag {
+	__u8  version;
+	__u8  state;
+	__u8  priority;
+	__u8  priority_from;
+	__u32 weight_milli;
+	__u32 base_rtt_ns;
+	__u32 delay_ns;
+	__u16 flows_q4;
+	__u16 queue_us;
+};
+
 /* ---- generic netlink: family "fairlane" -----------------------------------
  *
  * Documentation/netlink/specs/fairlane.yaml describes the same for programs.
@@ -504,8 +539,8 @@ enum {
 	FL_A_SETTING_VALUE,		/* u32; PROFILE_SET without: back to default */
 	FL_A_SETTING_FROM,		/* u8 enum fl_from: DEFAULT, NETNS, PROFILE */
 	FL_A_SETTING_DEFAULT,		/* u32 */
-	FL_A_SETTING_MIN,		/* u32 */
-	FL_A_SETTING_MAX,		/* u32 */
+	FL_A_SETTING_LOWEST,		/* u32 */
+	FL_A_SETTING_HIGHEST,		/* u32 */
 	__FL_A_SETTING_MAX,
 };
 
