@@ -21,7 +21,7 @@ PREFIX	?= /usr/local
 
 export O KDIR DESTDIR PREFIX
 
-TOOLS := tools/lab tools/lab/guest tools/lab/kmod tools/libfairlane iproute2-patches
+TOOLS := tools/lab tools/lab/guest tools/lab/kmod tools/libfairlane tools/fairlane iproute2-patches
 
 .DEFAULT_GOAL := help
 .PHONY: help deps kernel lab modules tools demo results check check-all lint \

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * fairlane flow set: change live sockets.
+ *
+ * By pid and fd the socket is borrowed from its process (pidfd_getfd) and set by
+ * setsockopt: that works for sockets that are not connected yet, too. All others
+ * are found by a filter and set by netlink.
+ */
+#include "tool.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* What to do about a refusal. */
+static const char *set_hint(int err)
+{
+	switch (-err) {
+	case ENOPROTOOPT:
+		return " (the module fairlane is not loaded, or this is no TCP socket)";
+	case EPERM:
+		return " (above the limit for users, or another's socket: fairlane limits show)";
+	case EDQUOT:
+		return " (the sum of weights would be above its budget: fairlane limits show)";
+	case ENOTSOCK:
+		return " (this descriptor is not a socket)";
+	case EOPNOTSUPP:
+		return " (this is not a TCP socket)";
+	default:
+		return "";
+	}
+}
+
+static void print_result(const struct fairlane_flow *f, const char *error)
+{
+	cJSON *obj;
+
+	if (!opt.json)
+		return;
+	obj = f ? flow_json(f, NULL) : cJSON_CreateObject();
+	if (error)
+		cJSON_AddStringToObject(obj, "error", error);
+	json_print(obj);
+}
+
+static int set_by_fd(int pid, int fd, const struct fairlane_setting *list,
+		     size_t n)
+{
+	size_t failed = 0;
+	int sock, err;
+
+	if (opt.check_only)
+		return EXIT_OK;
+	sock = fairlane_dup_fd(pid, fd);
+	if (sock < 0)
+		fail_kernel("pid %d fd %d: %s%s", pid, fd, strerror(-sock),
+			    sock == -ESRCH ? " (no such process)" :
+			    sock == -EBADF ? " (it has no such descriptor)" :
+			    sock == -EPERM ?
+			    " (borrowing it needs the right to trace that process)" :
+			    "");
+	err = fairlane_set_many(sock, list, n, &failed);
+	close(sock);
+	if (err)
+		fail_kernel("pid %d fd %d: %s %s: %s%s", pid, fd,
+			    attrs[list[failed].attr].word,
+			    attr_show(list[failed].attr, list[failed].value),
+			    strerror(-err), set_hint(err));
+	if (opt.json)
+		print_result(NULL, NULL);
+	return EXIT_OK;
+}
+
+/* Make the changes; every refusal is told, none stops the others. */
+static int set_flows(const struct flows *flows,
+		     const struct fairlane_setting *list, size_t n)
+{
+	struct fairlane_change *changes = xalloc(flows->n * sizeof(*changes));
+	struct fairlane *f = connect_module();
+	int refused;
+	size_t i;
+
+	for (i = 0; i < flows->n; i++) {
+		changes[i].id.cookie = flows->f[i].id.cookie;
+		changes[i].id = flows->f[i].id;
+		changes[i].settings = list;
+		changes[i].count = n;
+	}
+	refused = fairlane_flow_set_batch(f, changes, flows->n);
+	if (refused < 0)
+		fail_kernel("netlink: %s", fairlane_error(f));
+	for (i = 0; i < flows->n; i++)
+		if (changes[i].result)
+			fprintf(stderr, "Error: %s: %s%s\n",
+				flow_tuple(&flows->f[i].id),
+				refused == 1 ? fairlane_error(f) :
+				strerror(-changes[i].result),
+				set_hint(changes[i].result));
+	if (opt.json) {
+		cJSON *doc = cJSON_CreateObject();
+
+		json_u64(doc, "matched", flows->n);
+		json_u64(doc, "changed", flows->n - refused);
+		json_print(doc);
+	} else if (flows->n > 1) {
+		printf("%zu of %zu flows changed\n", flows->n - refused,
+		       flows->n);
+	}
+	fairlane_close(f);
+	free(changes);
+	return refused ? EXIT_KERNEL : EXIT_OK;
+}
+
+/**
+ * struct order - what "flow set" is to do
+ * @filter: which flows
+ * @all: more than one is meant
+ * @pid: of pid and fd
+ * @fd: -1: none
+ * @list: settings
+ * @n: how many
+ */
+struct order {
+	struct filter filter;
+	bool all;
+	int pid;
+	int fd;
+	struct fairlane_setting list[FAIRLANE_ATTRS];
+	size_t n;
+};
+
+/* pid PID fd FD; pid alone belongs to the filter. */
+static bool take_pid_fd(struct order *o, struct words *w)
+{
+	if (w->n - w->i < 4 || strcmp(w->v[w->i], "pid") ||
+	    strcmp(w->v[w->i + 2], "fd"))
+		return false;
+	w->i++;
+	o->pid = need_u32("pid", word_next(w), 1, 1 << 22);
+	w->i++;
+	o->fd = need_u32("fd", word_next(w), 0, 1 << 30);
+	return true;
+}
+
+static void read_order(struct order *o, struct words *w)
+{
+	memset(o, 0, sizeof(*o));
+	filter_init(&o->filter);
+	o->fd = -1;
+	while (words_left(w)) {
+		if (word_is(w, "all"))
+			o->all = true;
+		else if (!take_pid_fd(o, w) &&
+			 !word_setting(w, o->list, &o->n) &&
+			 !filter_word(&o->filter, w))
+			words_end(w);
+	}
+	if (!o->n)
+		fail("flow set: nothing to set (prio, weight, base-rtt, line-rate, deadline)");
+	if (o->fd >= 0 && (o->filter.listed || o->all))
+		fail("flow set: pid and fd name one socket, there is nothing to filter");
+	if (o->fd < 0 && !o->filter.listed && !o->all)
+		fail("flow set: which flow? (pid PID fd FD, cookie HEX, or a filter; \"all\" for every one that fits)");
+}
+
+int flow_set(struct words *w)
+{
+	struct flows flows;
+	struct order o;
+	int code;
+
+	if (words_help(w)) {
+		puts("see \"fairlane flow help\"");
+		return EXIT_OK;
+	}
+	read_order(&o, w);
+	if (o.fd >= 0)
+		return set_by_fd(o.pid, o.fd, o.list, o.n);
+	if (opt.check_only)
+		return EXIT_OK;
+	flows_read(&flows, &o.filter);
+	if (!flows.n && !o.all)
+		fail_kernel("no flow fits");
+	if (flows.n > 1 && !o.all)
+		fail("%zu flows fit, such as %s and %s: say more, or add \"all\"",
+		     flows.n, flow_tuple(&flows.f[0].id),
+		     flow_tuple(&flows.f[1].id));
+	code = set_flows(&flows, o.list, o.n);
+	flows_free(&flows);
+	free(o.filter.inodes);
+	return code;
+}

@@ -1,0 +1,560 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * fairlane profile: numbers of the congestion controls, for the namespace and by
+ * destination. Names, ranges and defaults come from the kernel, so that this
+ * file need not know them; units are the endings of the names.
+ */
+#include "ask.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <netlink/genl/genl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#define SYSCTL_FOLDER	"/proc/sys/net/fairlane"
+
+static const char usage[] =
+"usage: fairlane profile show [dst PREFIX]\n"
+"       fairlane profile set [dst PREFIX] NAME VALUE [NAME VALUE ...]\n"
+"       fairlane profile del dst PREFIX\n"
+"NAME as profile show prints it, its ending is the unit: \"fluct_ns 4000\"; without\n"
+"the ending the value has one: \"fluct 4us\". VALUE \"default\" takes it back.\n"
+"Without dst: the namespace's, the same as sysctl net.fairlane. The longest prefix\n"
+"that has the destination wins; what a profile does not set is the namespace's.\n";
+
+/* What 0 means, where it means something else than zero. */
+static const struct {
+	const char *name;
+	const char *from;
+	const char *what;
+} derived[] = {
+	{ "line_rate_mbps", "device", "the device's, 10gbit if that is unknown" },
+	{ "base_rtt_ns", "measured", "the smallest RTT that each flow has seen" },
+	{ "probe_rtt_ns", "derived", "from base_rtt_ns" },
+	{ "epsilon_ns", "derived", "the larger of 1us and a packet's time on the line" },
+	{ "swift_target_ns", "derived", "the channel of the socket's priority" },
+};
+
+/**
+ * struct setting - one number
+ * @name: as sysctl has it
+ * @value: in the unit of its name
+ * @from: enum fl_from
+ * @has_range: the three below are known
+ * @initial: default
+ * @min: smallest
+ * @max: largest
+ */
+struct setting {
+	char name[32];
+	uint32_t value;
+	uint8_t from;
+	bool has_range;
+	uint32_t initial;
+	uint32_t min;
+	uint32_t max;
+};
+
+/**
+ * struct profile - a set of numbers
+ * @dst: for these destinations; family 0: the namespace's
+ * @flows: that use it now
+ * @list: the numbers
+ * @n: how many
+ */
+struct profile {
+	struct prefix dst;
+	uint32_t flows;
+	struct setting list[64];
+	size_t n;
+};
+
+struct profiles {
+	struct profile *p;
+	size_t n;
+	bool from_module;
+};
+
+static bool ends_with(const char *s, const char *end)
+{
+	size_t a = strlen(s), b = strlen(end);
+
+	return a > b && !strcmp(s + a - b, end);
+}
+
+/* A number with the unit of its name. */
+static const char *show_setting(const char *name, uint32_t value)
+{
+	static char text[4][24];
+	static unsigned int next;
+	char *t = text[next++ % ARRAY_SIZE(text)];
+
+	if (ends_with(name, "_ns"))
+		return show_time(value);
+	if (ends_with(name, "_us"))
+		return show_time(value * 1000ULL);
+	if (ends_with(name, "_mbps"))
+		return show_rate(value * 1e6);
+	if (ends_with(name, "_bytes"))
+		snprintf(t, sizeof(text[0]), "%uB", value);
+	else
+		snprintf(t, sizeof(text[0]), "%u", value);
+	return t;
+}
+
+/* ---- reading -------------------------------------------------------------- */
+
+static void add_setting(struct profile *p, struct nlattr *nest)
+{
+	struct nlattr *a[FL_A_SETTING_MAX + 1];
+	struct setting *s = &p->list[p->n];
+
+	if (p->n == ARRAY_SIZE(p->list) ||
+	    nla_parse_nested(a, FL_A_SETTING_MAX, nest, NULL) ||
+	    !a[FL_A_SETTING_NAME])
+		return;
+	memset(s, 0, sizeof(*s));
+	fl_string(a, FL_A_SETTING_NAME, s->name, sizeof(s->name));
+	s->value = fl_u32(a, FL_A_SETTING_VALUE);
+	s->from = fl_u8(a, FL_A_SETTING_FROM);
+	s->has_range = a[FL_A_SETTING_HIGHEST];
+	s->initial = fl_u32(a, FL_A_SETTING_DEFAULT);
+	s->min = fl_u32(a, FL_A_SETTING_LOWEST);
+	s->max = fl_u32(a, FL_A_SETTING_HIGHEST);
+	p->n++;
+}
+
+/* A message has many settings, so it is walked: the table has one of each. */
+static int on_profile(struct nlattr **a, struct nlmsghdr *h, void *arg)
+{
+	struct profiles *list = arg;
+	struct profile *p;
+	struct nlattr *nest;
+	int rest;
+
+	list->p = xgrow(list->p, list->n, sizeof(*list->p));
+	p = &list->p[list->n++];
+	memset(p, 0, sizeof(*p));
+	if (a[FL_A_PROFILE_ADDR]) {
+		p->dst.family = fl_u8(a, FL_A_PROFILE_FAMILY);
+		p->dst.len = fl_u8(a, FL_A_PROFILE_BITS);
+		fl_address(a, FL_A_PROFILE_ADDR, p->dst.addr);
+	}
+	p->flows = fl_u32(a, FL_A_PROFILE_FLOWS);
+	nla_for_each_attr(nest, genlmsg_attrdata(nlmsg_data(h), 0),
+			  genlmsg_attrlen(nlmsg_data(h), 0), rest)
+		if (nla_type(nest) == FL_A_PROFILE_SETTING)
+			add_setting(p, nest);
+	return 0;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(((const struct setting *)a)->name,
+		      ((const struct setting *)b)->name);
+}
+
+/* Without the module's netlink: what sysctl shows. */
+static void read_sysctls(struct profiles *list)
+{
+	DIR *dir = opendir(SYSCTL_FOLDER);
+	struct profile *p;
+	struct dirent *e;
+
+	if (!dir)
+		fail_kernel("the kernel module fairlane is not loaded (modprobe fairlane)");
+	p = xalloc(sizeof(*p));
+	list->p = p;
+	list->n = 1;
+	while ((e = readdir(dir))) {
+		struct setting *s = &p->list[p->n];
+		char *path, *text;
+
+		if (e->d_name[0] == '.' || p->n == ARRAY_SIZE(p->list))
+			continue;
+		path = xprintf(SYSCTL_FOLDER "/%s", e->d_name);
+		text = read_text(path);
+		free(path);
+		if (!text)
+			continue;
+		snprintf(s->name, sizeof(s->name), "%.31s", e->d_name);
+		s->value = strtoul(text, NULL, 10);
+		s->from = FL_FROM_NETNS;
+		free(text);
+		p->n++;
+	}
+	closedir(dir);
+	qsort(p->list, p->n, sizeof(*p->list), by_name);
+}
+
+static void read_profiles(struct profiles *list)
+{
+	struct fairlane *f;
+
+	memset(list, 0, sizeof(*list));
+	if (fairlane_open(&f)) {
+		read_sysctls(list);
+		return;
+	}
+	list->from_module = true;
+	ask_do(f, ask_message(f, FL_CMD_PROFILE_GET, NLM_F_DUMP), on_profile,
+	       FL_A_PROFILE_MAX, list, "profile show");
+	fairlane_close(f);
+}
+
+/* ---- showing ---------------------------------------------------------------- */
+
+/* What the number comes from, and what 0 stands for. */
+static const char *origin(const struct setting *s, bool from_module,
+			  const char **what)
+{
+	size_t i;
+
+	*what = NULL;
+	for (i = 0; i < ARRAY_SIZE(derived) && !s->value; i++)
+		if (!strcmp(s->name, derived[i].name)) {
+			*what = derived[i].what;
+			return derived[i].from;
+		}
+	return from_module ? name_of_source(s->from) : "sysctl";
+}
+
+static void print_profile(const struct profile *p, bool from_module)
+{
+	const char *what, *from;
+	size_t i;
+
+	if (p->dst.family)
+		printf("dst %s", show_prefix(&p->dst));
+	else
+		printf("namespace");
+	if (from_module)
+		printf(" (%u flows)", p->flows);
+	putchar('\n');
+	for (i = 0; i < p->n; i++) {
+		const struct setting *s = &p->list[i];
+
+		from = origin(s, from_module, &what);
+		printf("  %-18s %-10s %s", s->name, what ? "-" :
+		       show_setting(s->name, s->value), from);
+		if (what)
+			printf(": %s", what);
+		if (opt.details && s->has_range)
+			printf(", default %u, range %u to %u", s->initial,
+			       s->min, s->max);
+		putchar('\n');
+	}
+}
+
+/* Add a profile to the array @doc. */
+static void add_json(cJSON *doc, const struct profile *p, bool from_module)
+{
+	cJSON *obj = cJSON_CreateObject(), *list;
+	const char *what, *from;
+	size_t i;
+
+	if (p->dst.family)
+		cJSON_AddStringToObject(obj, "dst", show_prefix(&p->dst));
+	else
+		cJSON_AddNullToObject(obj, "dst");
+	if (from_module)
+		json_u64(obj, "flows", p->flows);
+	list = cJSON_AddObjectToObject(obj, "settings");
+	for (i = 0; i < p->n; i++) {
+		const struct setting *s = &p->list[i];
+		cJSON *item = cJSON_AddObjectToObject(list, s->name);
+
+		from = origin(s, from_module, &what);
+		json_u64(item, "value", s->value);
+		cJSON_AddStringToObject(item, "from", from);
+		if (s->has_range) {
+			json_u64(item, "default", s->initial);
+			json_u64(item, "min", s->min);
+			json_u64(item, "max", s->max);
+		}
+	}
+	cJSON_AddItemToArray(doc, obj);
+}
+
+/* dst PREFIX, perhaps; an address alone is a prefix of full length. */
+static bool read_dst(struct words *w, struct prefix *dst)
+{
+	const char *s;
+
+	memset(dst, 0, sizeof(*dst));
+	if (!word_is(w, "dst"))
+		return false;
+	s = word_value(w, "dst");
+	if (!parse_prefix(s, false, dst) || !dst->family)
+		fail("dst %s: an address or a prefix is wanted, such as 10.0.0.0/8 or fd00::/16 (no address bits behind the prefix)",
+		     s);
+	return true;
+}
+
+static bool same_prefix(const struct prefix *a, const struct prefix *b)
+{
+	return a->family == b->family && a->len == b->len &&
+	       !memcmp(a->addr, b->addr, 16);
+}
+
+static int profile_show(struct words *w)
+{
+	cJSON *doc = cJSON_CreateArray();
+	struct profiles list;
+	struct prefix dst;
+	size_t i, shown = 0;
+	bool one;
+
+	one = read_dst(w, &dst);
+	words_end(w);
+	read_profiles(&list);
+	for (i = 0; i < list.n; i++) {
+		if (one && !same_prefix(&dst, &list.p[i].dst))
+			continue;
+		shown++;
+		if (opt.json)
+			add_json(doc, &list.p[i], list.from_module);
+		else
+			print_profile(&list.p[i], list.from_module);
+	}
+	free(list.p);
+	if (one && !shown)
+		fail_kernel("there is no profile for %s", show_prefix(&dst));
+	if (opt.json)
+		json_print(doc);
+	else
+		cJSON_Delete(doc);
+	return EXIT_OK;
+}
+
+/* ---- changing ----------------------------------------------------------------- */
+
+/**
+ * struct wish - a setting as the user gave it
+ * @name: full name
+ * @reset: back to the default
+ * @value: else this
+ */
+struct wish {
+	char name[32];
+	bool reset;
+	uint32_t value;
+};
+
+/* A value that has its unit. Names without a unit take plain numbers only. */
+static bool parse_in_unit(const char *name, const char *s, uint64_t *v)
+{
+	uint64_t grain = ends_with(name, "_ns") ? 1 :
+			 ends_with(name, "_us") ? 1000 : 0;
+
+	if (grain && !parse_time_ns(s, v))
+		return false;
+	if (!grain) {
+		grain = 1000000;
+		if (!ends_with(name, "_mbps") || !parse_rate_bps(s, v))
+			return false;
+	}
+	if (*v % grain)
+		return false;
+	*v /= grain;
+	return *v <= UINT32_MAX;
+}
+
+/* Does the name end with a unit that values can be given in? */
+static bool has_unit(const char *name)
+{
+	return ends_with(name, "_ns") || ends_with(name, "_us") ||
+	       ends_with(name, "_mbps");
+}
+
+/* Is @word the setting @name, perhaps without its unit? */
+static bool names_setting(const char *word, const char *name)
+{
+	size_t len = strlen(word);
+
+	if (!strcmp(word, name))
+		return true;
+	return !strncmp(word, name, len) && name[len] == '_' &&
+	       (!strcmp(name + len, "_ns") || !strcmp(name + len, "_us") ||
+		!strcmp(name + len, "_mbps") || !strcmp(name + len, "_bytes") ||
+		!strcmp(name + len, "_permille"));
+}
+
+static void read_wish(struct wish *wish, const struct profile *known,
+		      const char *word, const char *s)
+{
+	const struct setting *found = NULL;
+	uint64_t v = 0;
+	size_t i;
+
+	for (i = 0; i < known->n && !found; i++)
+		if (names_setting(word, known->list[i].name))
+			found = &known->list[i];
+	if (!found)
+		fail("profile has no \"%s\" (profile show lists all)", word);
+	memcpy(wish->name, found->name, sizeof(wish->name));
+	wish->reset = !strcmp(s, "default");
+	if (wish->reset)
+		return;
+	/* a bare number has the unit that the full name says */
+	if (!parse_in_unit(found->name, s, &v) &&
+	    (!parse_u64(s, 10, UINT32_MAX, &v) ||
+	     (has_unit(found->name) && strcmp(word, found->name))))
+		fail(has_unit(found->name) ?
+		     "%s %s: a value with its unit is wanted, or the full name %s and an integer" :
+		     "%s %s: an integer is wanted for %s", word, s,
+		     found->name);
+	if (found->has_range && (v < found->min || v > found->max))
+		fail("%s %s: the range is %s to %s", word, s,
+		     show_setting(found->name, found->min),
+		     show_setting(found->name, found->max));
+	wish->value = v;
+}
+
+static void put_prefix(struct nl_msg *msg, const struct prefix *dst)
+{
+	if (!dst->family)
+		return;
+	ask_u8(msg, FL_A_PROFILE_FAMILY, dst->family);
+	ask_bytes(msg, FL_A_PROFILE_ADDR, dst->addr,
+		  dst->family == AF_INET ? 4 : 16);
+	ask_u8(msg, FL_A_PROFILE_BITS, dst->len);
+}
+
+static void send_wishes(const struct prefix *dst, const struct wish *list,
+			size_t n)
+{
+	struct fairlane *f = connect_module();
+	struct nl_msg *msg = ask_message(f, FL_CMD_PROFILE_SET, NLM_F_CREATE);
+	size_t i;
+
+	put_prefix(msg, dst);
+	for (i = 0; i < n; i++) {
+		struct nlattr *nest = nla_nest_start(msg, FL_A_PROFILE_SETTING |
+						     NLA_F_NESTED);
+
+		ask_text(msg, FL_A_SETTING_NAME, list[i].name);
+		if (!list[i].reset)
+			ask_u32(msg, FL_A_SETTING_VALUE, list[i].value);
+		nla_nest_end(msg, nest);
+	}
+	ask_do(f, msg, NULL, 0, NULL, "profile set");
+	fairlane_close(f);
+}
+
+static int profile_set(struct words *w)
+{
+	struct profiles known;
+	struct wish list[64];
+	struct prefix dst;
+	size_t n = 0;
+
+	read_dst(w, &dst);
+	if (!words_left(w))
+		fail("profile set: NAME VALUE is wanted (profile show lists the names)");
+	read_profiles(&known);
+	while (words_left(w)) {
+		const char *word = word_next(w);
+
+		if (n == ARRAY_SIZE(list))
+			fail("profile set: at most %zu at once",
+			     ARRAY_SIZE(list));
+		read_wish(&list[n++], &known.p[0], word, word_value(w, word));
+	}
+	if (!opt.check_only)
+		send_wishes(&dst, list, n);
+	free(known.p);
+	return EXIT_OK;
+}
+
+static int profile_del(struct words *w)
+{
+	struct fairlane *f;
+	struct nl_msg *msg;
+	struct prefix dst;
+
+	if (!read_dst(w, &dst))
+		fail("profile del: which one? (dst PREFIX)");
+	words_end(w);
+	if (opt.check_only)
+		return EXIT_OK;
+	f = connect_module();
+	msg = ask_message(f, FL_CMD_PROFILE_DEL, 0);
+	put_prefix(msg, &dst);
+	ask_do(f, msg, NULL, 0, NULL, "profile del");
+	fairlane_close(f);
+	return EXIT_OK;
+}
+
+/* What was set, as commands or into an array. */
+void profile_save(FILE *out, cJSON *doc)
+{
+	struct profiles list;
+	size_t i, j;
+
+	read_profiles(&list);
+	for (i = 0; i < list.n; i++) {
+		const struct profile *p = &list.p[i];
+		const uint8_t own = p->dst.family ? FL_FROM_PROFILE :
+				    FL_FROM_NETNS;
+		size_t n = 0;
+
+		if (doc)
+			add_json(doc, p, list.from_module);
+		for (j = 0; j < p->n && out; j++) {
+			if (p->list[j].from != own)
+				continue;
+			if (!n++)
+				fprintf(out, "profile set%s%s",
+					p->dst.family ? " dst " : "",
+					p->dst.family ? show_prefix(&p->dst) :
+					"");
+			fprintf(out, " %s %u", p->list[j].name,
+				p->list[j].value);
+		}
+		if (n)
+			fputc('\n', out);
+	}
+	free(list.p);
+}
+
+/* Commands that take back what was set. */
+void profile_reset(FILE *out)
+{
+	struct profiles list;
+	size_t i, j;
+
+	read_profiles(&list);
+	for (i = 0; i < list.n; i++) {
+		const struct profile *p = &list.p[i];
+		size_t n = 0;
+
+		if (p->dst.family) {
+			fprintf(out, "profile del dst %s\n",
+				show_prefix(&p->dst));
+			continue;
+		}
+		for (j = 0; j < p->n; j++)
+			if (p->list[j].from == FL_FROM_NETNS)
+				fprintf(out, "%s %s default",
+					n++ ? "" : "profile set",
+					p->list[j].name);
+		if (n)
+			fputc('\n', out);
+	}
+	free(list.p);
+}
+
+int cmd_profile(struct words *w)
+{
+	static const struct command commands[] = {
+		{ "show", profile_show }, { "list", profile_show },
+		{ "set", profile_set }, { "del", profile_del },
+		{ "delete", profile_del },
+	};
+
+	return command_run(commands, ARRAY_SIZE(commands), "command", "show",
+			   usage, w);
+}

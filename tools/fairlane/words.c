@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Words of the command line, messages, memory. */
+#include "tool.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct options opt;
+
+static void say(const char *kind, const char *fmt, va_list ap)
+{
+	fflush(stdout);
+	fprintf(stderr, "%s: %s", kind, opt.where);
+	vfprintf(stderr, fmt, ap);
+	fputc('\n', stderr);
+}
+
+/* The user's mistake: say it and end, nothing was done. */
+void fail(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say("Error", fmt, ap);
+	va_end(ap);
+	exit(EXIT_USAGE);
+}
+
+/* The kernel refused, or something is missing: say it and end. */
+void fail_kernel(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say("Error", fmt, ap);
+	va_end(ap);
+	exit(EXIT_KERNEL);
+}
+
+/* Worth knowing, but no error. */
+void note(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say("Note", fmt, ap);
+	va_end(ap);
+}
+
+bool words_left(const struct words *w)
+{
+	return w->i < w->n;
+}
+
+/* The next word, or "". */
+const char *word_peek(const struct words *w)
+{
+	return words_left(w) ? w->v[w->i] : "";
+}
+
+const char *word_next(struct words *w)
+{
+	return words_left(w) ? w->v[w->i++] : "";
+}
+
+/* The value after the word @key, which was just read. */
+const char *word_value(struct words *w, const char *key)
+{
+	if (!words_left(w))
+		fail("\"%s\" needs a value", key);
+	return word_next(w);
+}
+
+/* Is the next word @keyword? If so it is used up. */
+bool word_is(struct words *w, const char *keyword)
+{
+	if (!words_left(w) || strcmp(w->v[w->i], keyword))
+		return false;
+	w->i++;
+	return true;
+}
+
+/* No more words are allowed. */
+void words_end(const struct words *w)
+{
+	if (words_left(w))
+		fail("what is \"%s\"? (\"help\" shows what is known here)",
+		     w->v[w->i]);
+}
+
+/* Is help asked for? */
+bool words_help(const struct words *w)
+{
+	const char *s = word_peek(w);
+
+	return !strcmp(s, "help") || !strcmp(s, "-h") || !strcmp(s, "--help");
+}
+
+/* Candidates for an ambiguous word, for the message. */
+static void fail_ambiguous(const struct command *list, size_t count,
+			   const char *what, const char *s)
+{
+	char text[256] = "";
+	size_t i, len = 0;
+
+	for (i = 0; i < count; i++)
+		if (!strncmp(list[i].name, s, strlen(s)))
+			len += snprintf(text + len, sizeof(text) - len, "%s%s",
+					len ? ", " : "", list[i].name);
+	fail("%s \"%s\" may be any of: %s", what, s, text);
+}
+
+/**
+ * command_run() - do what the next word says
+ * @list: the words that are known
+ * @count: how many
+ * @what: what they are, for messages
+ * @standard: the word if there is none; NULL: print @usage and fail
+ * @usage: help text
+ * @w: the command line
+ *
+ * Any beginning of a word that fits no other one is enough, as with ip.
+ *
+ * Return: the command's exit code.
+ */
+int command_run(const struct command *list, size_t count, const char *what,
+		const char *standard, const char *usage, struct words *w)
+{
+	const struct command *found = NULL;
+	const char *s;
+	size_t i, hits = 0;
+
+	if (words_help(w)) {
+		fputs(usage, stdout);
+		return EXIT_OK;
+	}
+	if (!words_left(w) && !standard) {
+		fputs(usage, stderr);
+		return EXIT_USAGE;
+	}
+	s = words_left(w) ? word_next(w) : standard;
+	for (i = 0; i < count; i++) {
+		if (!strcmp(list[i].name, s)) {
+			found = &list[i];
+			hits = 1;
+			break;
+		}
+		if (s[0] && !strncmp(list[i].name, s, strlen(s))) {
+			/* two words for the same thing are no doubt */
+			hits += !found || found->run != list[i].run;
+			found = &list[i];
+		}
+	}
+	if (!hits)
+		fail("no %s \"%s\" (\"help\" shows what is known here)", what,
+		     s);
+	if (hits > 1)
+		fail_ambiguous(list, count, what, s);
+	return found->run(w);
+}
+
+void *xalloc(size_t size)
+{
+	void *p = calloc(1, size ? size : 1);
+
+	if (!p)
+		fail_kernel("out of memory");
+	return p;
+}
+
+/* Room for one more in an array of @count items, which grows by powers of 2. */
+void *xgrow(void *array, size_t count, size_t item)
+{
+	if (count & (count - 1) || (count && count < 8))
+		return array;
+	array = realloc(array, (count ? count * 2 : 8) * item);
+	if (!array)
+		fail_kernel("out of memory");
+	return array;
+}
+
+char *xprintf(const char *fmt, ...)
+{
+	va_list ap;
+	char *s;
+	int len;
+
+	va_start(ap, fmt);
+	len = vasprintf(&s, fmt, ap);
+	va_end(ap);
+	if (len < 0)
+		fail_kernel("out of memory");
+	return s;
+}
+
+/* A file as a string, or NULL (errno says why). */
+char *read_text(const char *path)
+{
+	FILE *f = fopen(path, "re");
+	size_t len = 0, got;
+	char *s = NULL;
+
+	if (!f)
+		return NULL;
+	do {
+		s = realloc(s, len + 4097);
+		if (!s)
+			fail_kernel("out of memory");
+		got = fread(s + len, 1, 4096, f);
+		len += got;
+	} while (got);
+	s[len] = 0;
+	if (ferror(f)) {
+		free(s);
+		s = NULL;
+	}
+	fclose(f);
+	return s;
+}
