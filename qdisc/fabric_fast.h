@@ -10,10 +10,13 @@
 
 #include "fabric.h"
 
-/* Packets on the wire that a packet stands for. */
+/* Packets on the wire that a packet stands for; at least one, though virtual
+ * machines and raw sockets do not tell.
+ */
 static inline unsigned int fabric_segments(const struct sk_buff *skb)
 {
-	return unlikely(skb_is_gso(skb)) ? skb_shinfo(skb)->gso_segs : 1;
+	return unlikely(skb_is_gso(skb)) ?
+	       max_t(unsigned int, skb_shinfo(skb)->gso_segs, 1) : 1;
 }
 
 /* A busy period begins when the first packet arrives at an idle port. */

@@ -2,8 +2,9 @@
 /*
  * Traffic for sch_fabric's tests.
  *
- *	fabric_send udp DST ROUNDS TOS:BYTES...
- *		each round sends one datagram per TOS:BYTES (bytes of the frame)
+ *	fabric_send udp DST ROUNDS[/GAP] TOS:BYTES[:COUNT]...
+ *		each round sends COUNT (1) datagrams per TOS:BYTES (bytes of
+ *		the frame), then waits for GAP us
  *	fabric_send gso DST COUNT
  *		COUNT UDP packets of GSO_PARTS parts, to be segmented on the way
  *	fabric_send tcp SRC DST COUNT DELAY-UNITS
@@ -59,7 +60,8 @@ static int send_udp(char **argv)
 	struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(9) };
 	static char payload[65536];
 	long rounds = atol(argv[1]);
-	int fd, size = 1 << 30, i, tos, bytes;
+	const char *slash = strchr(argv[1], '/');
+	int fd, size = 1 << 30, i, tos, bytes, count;
 
 	inet_pton(AF_INET, argv[0], &to.sin_addr);
 	fd = socket(AF_INET, SOCK_DGRAM, 0);
@@ -68,14 +70,19 @@ static int send_udp(char **argv)
 		return fail("socket");
 	while (rounds--) {
 		for (i = 2; argv[i]; i++) {
-			if (sscanf(argv[i], "%i:%i", &tos, &bytes) != 2 ||
+			count = 1;
+			if (sscanf(argv[i], "%i:%i:%i", &tos, &bytes,
+				   &count) < 2 ||
 			    setsockopt(fd, IPPROTO_IP, IP_TOS, &tos,
 				       sizeof(tos)))
 				return fail(argv[i]);
 			/* A full queue is what some tests want. */
-			sendto(fd, payload, bytes - FRAME_OVERHEAD, 0,
-			       (struct sockaddr *)&to, sizeof(to));
+			while (count-- > 0)
+				sendto(fd, payload, bytes - FRAME_OVERHEAD, 0,
+				       (struct sockaddr *)&to, sizeof(to));
 		}
+		if (slash)
+			usleep(atol(slash + 1));
 	}
 	return 0;
 }

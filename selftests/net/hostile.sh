@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=sh disable=SC2154 # lib.sh and fabric.sh set the others
+# Bad input, sourced by fabric.sh: packets that lie, settings that make no sense,
+# devices that change and go. Each time there is a clear error, or the packet passes
+# as it is and is counted; and the port works afterwards.
+
+# A port with everything on.
+everything()
+{
+	tc -n fa qdisc del dev e0 root 2>/dev/null
+	port limit 1mb rate "${1:-10gbit}" delay 1us bands 4 default 3 \
+		dscp 0-15:1 16-31:2:yellow 32-47:3:red 48-63:4 ecn 30000 \
+		buffer sw 2mb stamp soze "${2:-split-gso}" \
+		band 1 weight 1 green 500kb band 2 weight 2 yellow 400kb reserved 1000 \
+		band 3 weight 3 red 300kb alpha 2 band 4 strict rate 5gbit burst 3000 ecn-delay 1ms drop
+}
+
+# Right packets pass as ever.
+works()
+{
+	exchange v=4 option=soze count=5
+	same "after $1: packets, wrong" "$(got '[.packets, .wrong]')" '[5,0]'
+}
+
+test_bad_headers_pass_untouched()
+{
+	everything
+	# All in one queue, so that they stay in order.
+	port default 1
+	for v in 4 6; do
+		kinds=$("$PACKET" kinds $v)
+		count=$((5 * $(echo "$kinds" | wc -l)))
+		before=$(stat '.fabric | tojson')
+		exchange v=$v option=soze "count=$count" bad=all
+		now=$(stat '.fabric | tojson')
+		same "IPv$v: passed, the same" "$(got '[.packets, .same]')" "[$count,$count]"
+		for counter in malformed no_option not_tcp; do
+			expect "IPv$v: counted as $counter" \
+				"$(jq -nc "[$before, $now] | map(.telemetry.$counter) | .[1] - .[0]")" \
+				-ge $((5 * $(echo "$kinds" | grep -c ":$counter")))
+		done
+		same "IPv$v: neither stamped nor dropped" "$(jq -nc "[$before, $now] |
+			map([.telemetry.stamped, (.dropped | add)]) | .[0] == .[1]")" true
+	done
+	works "bad headers"
+	empty
+}
+
+# The kernel refuses some as senseless. What it lets in is segmented (or dropped
+# and counted, if it cannot be), or, unsplit, passes.
+test_bad_gso_packets()
+{
+	for split in split-gso no-split-gso; do
+		everything 10gbit $split
+		for v in 4 6; do
+			before=$(stat '.fabric | tojson')
+			ip netns exec fa "$PACKET" send e0 v=$v option=soze gso=1000 payload=4000 count=200 bad=all >"$out"
+			read -r _ sent _ refused <"$out"
+			sleep 0.01
+			result=$(jq -nc "[$before, $(stat '.fabric | tojson')] |
+				map([.gso_split, .dropped.segment, .packets]) |
+				[.[1][0] - .[0][0], .[1][1] - .[0][1], .[1][2] - .[0][2]]")
+			echo "# $split, IPv$v: sent $sent, refused $refused; split, dropped, packets: $result"
+			expect "sent" "$sent" -gt 50
+			same "all accounted for" "$(echo "$result" |
+				jq "if \"$split\" == \"split-gso\" then .[2] >= 4 * .[0] and .[0] > 0
+				else .[0] == 0 and .[2] >= $sent end")" true
+		done
+		works "$split"
+		empty
+	done
+}
+
+test_mtu_changes_under_load()
+{
+	everything 100mbit
+	ip netns exec fa "$PACKET" send e0 v=4 option=soze payload=1300 count=400 gap=100 >"$out.1" &
+	one=$!
+	ip netns exec fa "$PACKET" send e0 v=6 option=soze dscp=20 gso=1000 payload=5000 count=100 gap=400 >"$out.2" &
+	for mtu in 68 600 9000 1280 65535 1500 576 1500; do
+		sleep 0.005
+		ip -n fa link set e0 mtu $mtu || bad=1
+		ip -n fb link set e0 mtu $mtu || bad=1
+	done
+	wait $one
+	wait $!
+	read -r _ sent _ refused <"$out.1"
+	expect "frames beyond the MTU are refused before" "$refused" -gt 0
+	expect "and others sent" "$sent" -gt 100
+	rm -f "$out.1" "$out.2"
+	sleep 0.5
+	works "MTU changes"
+	empty
+}
+
+test_devices_go_under_load()
+{
+	for i in 1 2 3 4 5 6; do
+		everything 10mbit
+		tc -n fa qdisc add dev e1 root handle 1: fabric rate 10mbit buffer sw
+		tc -n fa qdisc add dev e0 parent 1:2 handle 20: pfifo
+		ip netns exec fa "$PACKET" send e0 option=soze payload=1000 count=100 gap=200 >"$out.1" 2>&1 &
+		ip netns exec fa "$PACKET" send e0 v=6 dscp=40 option=soze gso=1000 payload=5000 count=20 gap=1000 >"$out.2" 2>&1 &
+		ip netns exec fa "$SEND" udp 10.0.1.2 50 0:1000 16:1000
+		sleep 0.005
+		expect "something waits" "$(stat .qlen)" -gt 0
+		expect "in the buffer, too" "$(stat .fabric.buffer_used_bytes)" -gt 0
+		case $i in
+		[14]) ip -n fa link del e0 ;;
+		[25]) ip -n fb link del e0 ;;
+		3) ip -n fa link set e0 down && ip -n fa link del e0 ;;
+		6) ip netns del fa ;;
+		esac || bad=1
+		wait
+		if [ "$i" -ne 6 ]; then
+			tc -n fa -s -j qdisc show dev e1 >"$out"
+			near "the buffer has what e1 holds" \
+				"$(jq '.[0].fabric.buffer_used_bytes' "$out")" \
+				"$(jq '.[0].fabric.backlog_bytes' "$out")" 0
+		fi
+		prepare || bad=1
+	done
+	rm -f "$out.1" "$out.2"
+	everything
+	works "devices went"
+}
+
+test_netlink_refusals()
+{
+	ip netns exec fa "$FUZZ" refusals e0 >"$out" || bad=1
+	grep '#' "$out"
+}
+
+test_netlink_random_settings()
+{
+	for seed in ${SEEDS:-1 2 3}; do
+		ip netns exec fa "$FUZZ" random e0 "$seed" "${MESSAGES:-2000}" >"$out" || bad=1
+		grep '#' "$out" && bad=1
+		read -r _ accepted _ refused _ <"$out"
+		echo "# seed $seed: $(tail -n 1 "$out")"
+		expect "accepted" "$accepted" -gt $((${MESSAGES:-2000} / 8))
+		expect "refused" "$refused" -gt $((${MESSAGES:-2000} / 8))
+	done
+	everything
+	works "random settings"
+	sleep 20
+	empty
+}

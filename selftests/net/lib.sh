@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=sh
+# What the tests of sch_fabric under traffic share, sourced. Two namespaces fa
+# and fb with two links; the port under test is e0 of fa. Meant for virtual time
+# (the lab); needs root, tc, jq and the helpers in the folder $HELPERS.
+: "${HELPERS:?folder of fabric_send and fabric_packet}"
+SEND=$HELPERS/fabric_send PACKET=$HELPERS/fabric_packet FUZZ=$HELPERS/fabric_fuzz
+
+cleanup()
+{
+	ip netns del fa
+	ip netns del fb
+} >/dev/null 2>&1
+trap cleanup EXIT
+
+prepare()
+{
+	cleanup
+	ip netns add fa && ip netns add fb &&
+	for dev in e0 e1; do
+		ip link add $dev netns fa type veth peer name $dev netns fb
+		ip -n fa link set $dev up
+		ip -n fb link set $dev up
+	done
+	ip -n fa addr add 10.0.0.1/24 dev e0
+	ip -n fb addr add 10.0.0.2/24 dev e0
+	ip -n fa addr add 10.0.1.1/24 dev e1
+	ip -n fb addr add 10.0.1.2/24 dev e1
+	for i in 0 1; do
+		mac=$(ip -n fb -j link show e$i | jq -r '.[0].address')
+		ip -n fa neigh replace 10.0.$i.2 lladdr "$mac" dev e$i
+	done
+	# Answers to what nobody listens to would be traffic too.
+	ip netns exec fb sysctl -q -w net.ipv4.icmp_ratelimit=1000000000 \
+		net.ipv4.icmp_ratemask=8
+	sleep 0.01
+}
+
+# Settings of the port.
+port() { tc -n fa qdisc replace dev e0 root handle 1: fabric "$@"; }
+band() { b=$1; shift; tc -n fa class change dev e0 classid "1:$(printf %x "$b")" fabric "$@"; }
+send() { ip netns exec fa "$SEND" udp 10.0.0.2 "$@"; }
+
+# A jq expression over the counters of the port, or of band $1.
+stat() { tc -n fa -s -j qdisc show dev e0 | jq -r ".[0] | $1"; }
+cls() { stat ".fabric.bands[$1 - 1] | $2"; }
+
+# expect WHAT VALUE OP WANT
+expect()
+{
+	if ! test "$2" "$3" "$4"; then
+		echo "# $1: $2, expected $3 $4"
+		bad=1
+	fi
+}
+
+# near WHAT VALUE WANT PERMILLE
+near()
+{
+	expect "$1" $(($2 * 1000)) -ge $(($3 * (1000 - $4)))
+	expect "$1" $(($2 * 1000)) -le $(($3 * (1000 + $4)))
+}
+
+# After the traffic nothing may be left in any count.
+empty()
+{
+	sleep "${1:-1}"
+	expect "qlen left" "$(stat .qlen)" -eq 0
+	expect "backlog left" "$(stat .backlog)" -eq 0
+	expect "waiting left" "$(stat .fabric.backlog_bytes)" -eq 0
+	expect "on line left" "$(stat .fabric.line_packets)" -eq 0
+}
+
+# Runs the functions test_* of the files $1 (words), or those that "$2..." names.
+run_tests()
+{
+	files=$1
+	shift
+	# shellcheck disable=SC2086 # words
+	tests=$(sed -n 's/^\(test_[a-z0-9_]*\)()$/\1/p' $files)
+	[ $# -eq 0 ] || tests=$*
+	out=$(mktemp) number=0 failed=0
+	echo "KTAP version 1"
+	echo "1..$(echo "$tests" | wc -w)"
+	for name in $tests; do
+		number=$((number + 1)) bad=0
+		prepare || bad=1
+		$name
+		if [ $bad -eq 0 ]; then
+			echo "ok $number ${name#test_}"
+		else
+			tc -n fa -s qdisc show dev e0 | sed 's/^/# /'
+			tc -n fa -s class show dev e0 | sed 's/^/# /'
+			echo "not ok $number ${name#test_}"
+			failed=$((failed + 1))
+		fi
+	done
+	rm -f "$out"
+	[ $failed -eq 0 ]
+}
