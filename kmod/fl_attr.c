@@ -6,7 +6,8 @@
 #include <linux/pkt_sched.h>
 
 #include "compat.h"
-#include "fl_control.h"
+#include "fl_prefix.h"
+#include "fl_trace.h"
 
 /**
  * struct fl_range - values that a setting may have
@@ -63,22 +64,41 @@ static u32 fl_ceiling(const struct fl_ns *ns, enum fl_setting_id id)
 	}
 }
 
+/**
+ * fl_attr_range() - is a value one that its setting may have?
+ * @id: the setting
+ * @val: the value
+ * @extack: where to say why not, may be NULL
+ *
+ * Context: any. Return: 0 or -EINVAL.
+ */
+int fl_attr_range(enum fl_setting_id id, u32 val,
+		  struct netlink_ext_ack *extack)
+{
+	const struct fl_range *r = &fl_ranges[id];
+
+	if (val >= r->min && val <= r->max)
+		return 0;
+	FL_SET_ERR(extack, "setting out of range", "%s is not in %u..%u",
+		   r->name, r->min, r->max);
+	return -EINVAL;
+}
+
 /* May it be so? Context: any. Return: 0, -EINVAL, -EPERM. */
 static int fl_attr_check(struct fl_ns *ns, struct fl_request *rq)
 {
 	u32 id, val;
+	int err;
 
 	for (id = 0; id < __FL_SET_COUNT; id++) {
 		val = rq->v.val[id];
 		if (!(rq->v.set & BIT(id)) || val == FL_UNSET)
 			continue;
 		rq->bad = id;
-		if (val < fl_ranges[id].min || val > fl_ranges[id].max) {
-			FL_SET_ERR(rq->extack, "setting out of range",
-				   "%s is not in %u..%u", fl_ranges[id].name,
-				   fl_ranges[id].min, fl_ranges[id].max);
+		err = fl_attr_range(id, val, rq->extack);
+		if (err) {
 			fl_count(ns, FL_A_STAT_REFUSED_RANGE);
-			return -EINVAL;
+			return err;
 		}
 		if (!rq->privileged && val > fl_ceiling(ns, id)) {
 			FL_SET_ERR(rq->extack,
@@ -114,6 +134,45 @@ static bool fl_attr_want(const struct fl_flow *f, enum fl_setting_id id,
 	return true;
 }
 
+/* The value in force, as everybody sees it. */
+static u32 fl_attr_seen(const struct sock *sk, const struct fl_flow *f,
+			enum fl_setting_id id, u8 *from)
+{
+	*from = f->now.set & BIT(id) ? f->now.from[id] :
+		id == FL_SET_PRIORITY ? FL_FROM_SO_PRIORITY : FL_FROM_DEFAULT;
+	switch (id) {
+	case FL_SET_PRIORITY:
+		return fl_flow_prio(sk, f);
+	case FL_SET_WEIGHT:
+		return fl_flow_weight_milli(sk, f);
+	default:
+		return fl_flow_value(f, id, 0);
+	}
+}
+
+/* Write one setting. */
+static void fl_attr_write(struct fl_flow *f, enum fl_setting_id id, bool has,
+			  u32 val, u8 from)
+{
+	if (!has)
+		WRITE_ONCE(f->now.set, f->now.set & ~BIT(id));
+	WRITE_ONCE(f->now.val[id], val);
+	WRITE_ONCE(f->now.from[id], from);
+	if (has)
+		WRITE_ONCE(f->now.set, f->now.set | BIT(id));
+}
+
+/* The weight that counts for the budget; 0 = this socket does not. */
+static u32 fl_attr_weight_counted(const struct sock *sk,
+				  const struct fl_flow *f)
+{
+	const struct fl_cc *cc = f->cc;
+
+	if (!(f->now.set & BIT(FL_SET_WEIGHT)) && !(cc && cc->weighted))
+		return 0;
+	return fl_flow_weight_milli(sk, f);
+}
+
 /**
  * fl_attr_commit() - bring into force what is set
  * @sk: the socket
@@ -123,8 +182,9 @@ static bool fl_attr_want(const struct fl_flow *f, enum fl_setting_id id,
  */
 u32 fl_attr_commit(struct sock *sk, struct fl_flow *f)
 {
-	const struct fl_cc *cc;
-	u32 id, changed = 0;
+	struct fl_event ev[__FL_SET_COUNT];
+	const struct fl_cc *cc = f->cc;
+	u32 id, i, count = 0, changed = 0;
 
 	for (id = 0; id < __FL_SET_COUNT; id++) {
 		bool had = f->now.set & BIT(id);
@@ -135,23 +195,68 @@ u32 fl_attr_commit(struct sock *sk, struct fl_flow *f)
 		if (had == has && val == f->now.val[id] &&
 		    from == f->now.from[id])
 			continue;
-		if (!has)
-			WRITE_ONCE(f->now.set, f->now.set & ~BIT(id));
-		WRITE_ONCE(f->now.val[id], val);
-		WRITE_ONCE(f->now.from[id], from);
-		if (has)
-			WRITE_ONCE(f->now.set, f->now.set | BIT(id));
+		memset(&ev[count], 0, sizeof(ev[count]));
+		ev[count].kind = FL_EVENT_ATTR;
+		ev[count].what = id;
+		ev[count].sk = sk;
+		ev[count].flow = f;
+		ev[count].old = fl_attr_seen(sk, f, id, &ev[count].old_from);
+		fl_attr_write(f, id, has, val, from);
+		ev[count].new = fl_attr_seen(sk, f, id, &ev[count].new_from);
+		count++;
 		changed |= BIT(id);
 		fl_count(f->ns, FL_A_STAT_CHANGES);
 	}
+	fl_limit_charge(sk, f, fl_attr_weight_counted(sk, f), false);
 	if (!changed)
 		return 0;
 	/* pairs with fl_flow_changed() */
 	smp_store_release(&f->gen, f->gen + 1);
-	cc = f->cc;
 	if (cc && cc->changed)
 		cc->changed(sk);
+	for (i = 0; i < count; i++) {
+		trace_fl_attr_change(sk, f->cookie, ev[i].what, ev[i].old,
+				     ev[i].new, ev[i].new_from);
+		fl_event_send(f->ns, &ev[i]);
+	}
 	return changed;
+}
+
+/* Tell that a request was refused. */
+static void fl_attr_refused(struct sock *sk, struct fl_flow *f,
+			    const struct fl_request *rq, int err)
+{
+	struct fl_event ev = {
+		.kind = FL_EVENT_REFUSED,
+		.what = rq->bad,
+		.new = rq->v.val[rq->bad],
+		.new_from = rq->v.from[rq->bad],
+		.error = -err,
+		.sk = sk,
+		.flow = f,
+	};
+
+	ev.old = fl_attr_seen(sk, f, rq->bad, &ev.old_from);
+	fl_event_send(f->ns, &ev);
+}
+
+/* Pay for a weight before having it. */
+static int fl_attr_pay(struct sock *sk, struct fl_flow *f,
+		       struct fl_request *rq)
+{
+	int err;
+
+	if (!(rq->v.set & BIT(FL_SET_WEIGHT)) || rq->privileged ||
+	    rq->v.val[FL_SET_WEIGHT] == FL_UNSET)
+		return 0;
+	rq->bad = FL_SET_WEIGHT;
+	err = fl_limit_charge(sk, f, rq->v.val[FL_SET_WEIGHT], true);
+	if (err == -EDQUOT) {
+		NL_SET_ERR_MSG(rq->extack,
+			       "weight exceeds the budget of the socket's owner: lower another flow first");
+		fl_count(f->ns, FL_A_STAT_REFUSED_BUDGET);
+	}
+	return err;
 }
 
 /**
@@ -161,16 +266,18 @@ u32 fl_attr_commit(struct sock *sk, struct fl_flow *f)
  * @rq: what is wanted; all of it happens or nothing
  *
  * Context: process, socket lock held. Return: 0, -EINVAL out of range, -EPERM
- * above the ceiling.
+ * above the ceiling, -EDQUOT beyond the budget, -ENOMEM.
  */
 int fl_attr_set(struct sock *sk, struct fl_flow *f, struct fl_request *rq)
 {
 	u32 id;
 	int err;
 
-	err = fl_attr_check(f->ns, rq);
-	if (err)
+	err = fl_attr_check(f->ns, rq) ?: fl_attr_pay(sk, f, rq);
+	if (err) {
+		fl_attr_refused(sk, f, rq, err);
 		return err;
+	}
 	for (id = 0; id < __FL_SET_COUNT; id++) {
 		if (!(rq->v.set & BIT(id)))
 			continue;
@@ -192,21 +299,33 @@ int fl_attr_set(struct sock *sk, struct fl_flow *f, struct fl_request *rq)
 
 /**
  * fl_attr_inherit() - take over the settings of the listener
- * @f: new settings of an accepted socket
+ * @sk: an accepted socket, just copied
+ * @f: its settings, new
  * @listener: those of its listener, which may change meanwhile
  *
- * Context: softirq, RCU.
+ * A weight that the budget of the listener's owner cannot pay is not taken
+ * over: the socket has what it would have without. Context: softirq, RCU.
  */
-void fl_attr_inherit(struct fl_flow *f, const struct fl_flow *listener)
+void fl_attr_inherit(struct sock *sk, struct fl_flow *f,
+		     const struct fl_flow *listener)
 {
 	u32 id, set = READ_ONCE(listener->own.set);
+	u32 weight;
 
 	for (id = 0; id < __FL_SET_COUNT; id++) {
 		f->own.val[id] = READ_ONCE(listener->own.val[id]);
 		f->own.from[id] = FL_FROM_LISTENER;
 	}
-	f->own.set = set;
 	f->privileged = READ_ONCE(listener->privileged);
+	weight = min(f->own.val[FL_SET_WEIGHT], fl_ceiling(f->ns,
+							   FL_SET_WEIGHT));
+	if (set & BIT(FL_SET_WEIGHT) &&
+	    !(f->privileged & BIT(FL_SET_WEIGHT)) &&
+	    fl_limit_charge(sk, f, weight, true)) {
+		set &= ~BIT(FL_SET_WEIGHT);
+		fl_count(f->ns, FL_A_STAT_REFUSED_BUDGET);
+	}
+	f->own.set = set;
 	fl_count(f->ns, FL_A_STAT_INHERITED);
 }
 
@@ -230,9 +349,17 @@ void fl_attr_info(struct sock *sk, const struct fl_flow *f,
 {
 	const struct fl_profile *pf = fl_profile_get(sock_net(sk));
 	const struct tcp_congestion_ops *ca;
+	u8 from_profile = FL_FROM_NETNS;
+	const struct fl_prefix *p;
 	const struct fl_cc *cc;
 	u32 val;
 
+	rcu_read_lock();
+	p = f ? READ_ONCE(f->prefix) : NULL;
+	if (p) {
+		pf = &p->profile;
+		from_profile = FL_FROM_PROFILE;
+	}
 	memset(info, 0, sizeof(*info));
 	info->size_bytes = sizeof(*info);
 	info->cookie = f ? READ_ONCE(f->cookie) : 0;
@@ -244,11 +371,11 @@ void fl_attr_info(struct sock *sk, const struct fl_flow *f,
 	val = READ_ONCE(pf->base_rtt_ns);
 	info->base_rtt_ns = fl_flow_value(f, FL_SET_BASE_RTT, val);
 	info->base_rtt_from = fl_info_from(f, FL_SET_BASE_RTT, val ?
-					   FL_FROM_NETNS : FL_FROM_DEFAULT);
+					   from_profile : FL_FROM_DEFAULT);
 	val = READ_ONCE(pf->line_rate_mbps);
 	info->line_rate_mbps = fl_flow_value(f, FL_SET_LINE_RATE, val);
 	info->line_rate_from = fl_info_from(f, FL_SET_LINE_RATE, val ?
-					    FL_FROM_NETNS : FL_FROM_DEVICE);
+					    from_profile : FL_FROM_DEVICE);
 	if (!info->line_rate_mbps)
 		info->line_rate_mbps = div_u64(fl_line_bps(sk, pf), 1000000);
 	info->deadline_us = fl_flow_deadline_us(f);
@@ -257,8 +384,6 @@ void fl_attr_info(struct sock *sk, const struct fl_flow *f,
 	info->policy = f ? READ_ONCE(f->policy_order) : 0;
 	if (sk->sk_state == TCP_LISTEN)
 		info->flags |= FL_INFO_LISTENER;
-
-	rcu_read_lock();
 	ca = READ_ONCE(inet_csk(sk)->icsk_ca_ops);
 	if (ca)
 		strscpy(info->cc, ca->name, sizeof(info->cc));

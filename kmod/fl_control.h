@@ -3,31 +3,73 @@
  * fairlane.ko inside: what the files of the control plane share.
  *
  * Locks, outermost first:
+ *	generic netlink's	requests come one at a time: policies, profiles,
+ *				limits are changed under it (or under rtnl-free
+ *				sysctl writes, see fl_prefix.c)
  *	socket lock		a socket's struct fl_flow
+ *	fl_ns.account_lock	accounts and what flows are charged; BH
+ *	fl_ns.event_lock	numbers events and keeps them in order; BH
  *	fl_ns.flows' own	the namespace's list of flows; BH
+ * Who only reads policies, profiles and flows needs RCU.
  */
 #ifndef FL_CONTROL_H
 #define FL_CONTROL_H
 
 #include <linux/atomic.h>
+#include <linux/in6.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
 #include <linux/netlink.h>
+#include <linux/spinlock.h>
 #include <linux/xarray.h>
 #include <net/net_namespace.h>
+#include <net/netlink.h>
 
 #include "fl_flow.h"
 
+struct genl_info;
+struct genl_family;
+struct netlink_callback;
+
 /**
  * struct fl_ns - the control plane of a network namespace
+ * @net: the namespace
  * @flows: flows by the socket's cookie
  * @priority_max: best priority that needs no privilege
  * @weight_max_milli: largest weight that needs no privilege, thousandths
+ * @budget_uid_milli: sum of weights of a uid without a budget of its own; 0 =
+ *	not limited
  * @stats: by FL_A_STAT_*
+ * @policies: struct fl_policy in their order; RCU
+ * @policy_gen: changes with @policies
+ * @policy_count: how many there are
+ * @prefixes: struct fl_prefix, the longest first; RCU
+ * @prefix_lock: for writers of @prefixes
+ * @prefix_gen: changes with @prefixes; 0 = there were never any
+ * @prefix_count: how many there are
+ * @accounts: struct fl_account
+ * @account_lock: for these
+ * @event_lock: for @event_seq and the order of events
+ * @event_seq: number of the last event
  */
 struct fl_ns {
+	struct net *net;
 	struct xarray flows;
 	u32 priority_max;
 	u32 weight_max_milli;
+	u32 budget_uid_milli;
 	atomic64_t stats[__FL_A_STAT_MAX];
+	struct list_head policies;
+	u32 policy_gen;
+	u32 policy_count;
+	struct list_head prefixes;
+	struct mutex prefix_lock;	/* changes of prefixes */
+	u32 prefix_gen;
+	u32 prefix_count;
+	struct list_head accounts;
+	spinlock_t account_lock;	/* accounts, charges */
+	spinlock_t event_lock;		/* event_seq and order */
+	u64 event_seq;
 };
 
 /**
@@ -44,9 +86,67 @@ struct fl_request {
 	enum fl_setting_id bad;
 };
 
+/**
+ * struct fl_tuple - addresses of a connection; v4-mapped ones are IPv4
+ * @family: AF_INET or AF_INET6
+ * @lport: local port
+ * @rport: remote port
+ * @local: local address, IPv4 in the first word
+ * @remote: remote address
+ */
+struct fl_tuple {
+	u8 family;
+	__be16 lport;
+	__be16 rport;
+	struct in6_addr local;
+	struct in6_addr remote;
+};
+
+/**
+ * struct fl_event - something that happened, see FL_A_EVENT_*
+ * @kind: enum fl_event_kind
+ * @what: depends on @kind
+ * @old: value before
+ * @new: value now
+ * @old_from: enum fl_from
+ * @new_from: enum fl_from
+ * @error: positive errno
+ * @sk: the socket; NULL = none
+ * @flow: its settings
+ * @name: of a profile's setting
+ * @tuple: prefix of a profile, in remote
+ * @bits: of that prefix
+ * @uid_of: owner of a budget, if @has_uid
+ * @has_uid: see @uid_of
+ * @cgroup_id: owner of a budget
+ */
+struct fl_event {
+	u8 kind;
+	u32 what;
+	u32 old;
+	u32 new;
+	u8 old_from;
+	u8 new_from;
+	int error;
+	const struct sock *sk;
+	const struct fl_flow *flow;
+	const char *name;
+	const struct fl_tuple *tuple;
+	u8 bits;
+	u32 uid_of;
+	bool has_uid;
+	u64 cgroup_id;
+};
+
 static inline void fl_count(struct fl_ns *ns, int stat)
 {
 	atomic64_inc(&ns->stats[stat]);
+}
+
+/* Not aligned to 8 bytes: readers copy, as libnl and the kernel do. */
+static inline int fl_put_u64(struct sk_buff *skb, int type, u64 value)
+{
+	return nla_put(skb, type, sizeof(value), &value);
 }
 
 /* Is it a TCP socket of a kind that has settings? */
@@ -56,19 +156,89 @@ static inline bool fl_is_tcp(const struct sock *sk)
 	       (sk->sk_family == AF_INET || sk->sk_family == AF_INET6);
 }
 
+/* Bytes of an address in struct fl_tuple. */
+static inline int fl_addr_len(u8 family)
+{
+	return family == AF_INET ? 4 : 16;
+}
+
 /* fl_flow.c */
 struct fl_ns *fl_ns_of(const struct net *net);
 struct fl_flow *fl_flow_find(const struct sock *sk);
 struct fl_flow *fl_flow_get(struct sock *sk, gfp_t gfp);
+struct sock *fl_flow_hold(struct fl_flow *f);
+bool fl_sock_gone(const struct sock *sk);
 int fl_flow_init(void);
 void fl_flow_exit(void);
 
 /* fl_attr.c */
 int fl_attr_set(struct sock *sk, struct fl_flow *f, struct fl_request *rq);
-void fl_attr_inherit(struct fl_flow *f, const struct fl_flow *listener);
+int fl_attr_range(enum fl_setting_id id, u32 val,
+		  struct netlink_ext_ack *extack);
+void fl_attr_inherit(struct sock *sk, struct fl_flow *f,
+		     const struct fl_flow *listener);
 u32 fl_attr_commit(struct sock *sk, struct fl_flow *f);
 void fl_attr_info(struct sock *sk, const struct fl_flow *f,
 		  struct fl_info *info);
+
+/* fl_lookup.c */
+void fl_tuple_of(const struct sock *sk, struct fl_tuple *t);
+struct sock *fl_sock_by_tuple(struct net *net, const struct fl_tuple *t,
+			      int ifindex);
+struct sock *fl_sock_by_cookie(struct net *net, u64 cookie);
+bool fl_sock_accepted(struct net *net, const struct sock *sk);
+void fl_sock_each(struct net *net, void (*act)(struct sock *sk, void *arg),
+		  void *arg);
+void fl_flow_each(struct fl_ns *ns,
+		  void (*act)(struct sock *sk, struct fl_flow *f));
+
+/* fl_event.c */
+void fl_event_send(struct fl_ns *ns, const struct fl_event *ev);
+
+/* fl_limit.c */
+int fl_limit_charge(struct sock *sk, struct fl_flow *f, u32 milli,
+		    bool enforce);
+void fl_limit_release(struct fl_flow *f);
+void fl_limit_net_init(struct fl_ns *ns);
+void fl_limit_net_exit(struct fl_ns *ns);
+int fl_limit_get_doit(struct sk_buff *skb, struct genl_info *info);
+int fl_limit_set_doit(struct sk_buff *skb, struct genl_info *info);
+int fl_budget_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
+int fl_budget_set_doit(struct sk_buff *skb, struct genl_info *info);
+int fl_budget_del_doit(struct sk_buff *skb, struct genl_info *info);
+
+/* fl_policy.c, fl_genl_policy.c */
+bool fl_policy_decide(struct sock *sk, struct fl_flow **fp, bool accepted,
+		      gfp_t gfp);
+void fl_policy_net_exit(struct fl_ns *ns);
+int fl_policy_get_doit(struct sk_buff *skb, struct genl_info *info);
+int fl_policy_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
+int fl_policy_add_doit(struct sk_buff *skb, struct genl_info *info);
+int fl_policy_del_doit(struct sk_buff *skb, struct genl_info *info);
+int fl_policy_apply_doit(struct sk_buff *skb, struct genl_info *info);
+
+/* fl_prefix.c, fl_genl_profile.c */
+const struct fl_profile *fl_prefix_find(const struct sock *sk,
+					struct fl_flow *f);
+void fl_prefix_forget(struct fl_flow *f);
+void fl_prefix_net_exit(struct fl_ns *ns);
+int fl_profile_get_doit(struct sk_buff *skb, struct genl_info *info);
+int fl_profile_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
+int fl_profile_set_doit(struct sk_buff *skb, struct genl_info *info);
+int fl_profile_del_doit(struct sk_buff *skb, struct genl_info *info);
+
+/* fl_genl_flow.c */
+int fl_flow_get_doit(struct sk_buff *skb, struct genl_info *info);
+int fl_flow_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
+int fl_flow_set_doit(struct sk_buff *skb, struct genl_info *info);
+int fl_values_parse(struct fl_values *v, struct nlattr *const *tb,
+		    const int *types, u8 from);
+
+/* fl_genl.c */
+extern struct genl_family fl_genl_family;
+extern const struct nla_policy fl_flow_nla[FL_A_FLOW_MAX + 1];
+int fl_genl_init(void);
+void fl_genl_exit(void);
 
 /* fl_sockopt.c */
 int fl_sockopt_init(void);

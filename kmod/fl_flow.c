@@ -27,12 +27,13 @@
 #include <linux/rhashtable.h>
 #include <linux/sock_diag.h>
 #include <linux/tracepoint.h>
+#include <net/inet_hashtables.h>
 #include <net/netns/generic.h>
 #include <net/tcp.h>
 #include <trace/events/sock.h>
 #include <trace/events/tcp.h>
 
-#include "fl_control.h"
+#include "fl_prefix.h"
 
 static const struct rhashtable_params fl_table_params = {
 	.key_len = sizeof(struct sock *),
@@ -68,12 +69,23 @@ struct fl_flow *fl_flow_find(const struct sock *sk)
 	return f;
 }
 
+/* Has the last reference of a process gone, and the connection? Then its settings
+ * were freed. Context: socket lock held.
+ */
+bool fl_sock_gone(const struct sock *sk)
+{
+	return sk->sk_state == TCP_CLOSE && sock_flag(sk, SOCK_DEAD);
+}
+
 /* New settings, all unset. Context: socket lock held. */
 static struct fl_flow *fl_flow_create(struct sock *sk, gfp_t gfp)
 {
 	struct fl_ns *ns = fl_ns_of(sock_net(sk));
 	struct fl_flow *f;
 
+	/* nobody would free it */
+	if (fl_sock_gone(sk))
+		return NULL;
 	f = kzalloc(sizeof(*f), gfp | __GFP_NOWARN);
 	if (!f)
 		goto nomem;
@@ -128,10 +140,31 @@ struct fl_flow *fl_flow_get(struct sock *sk, gfp_t gfp)
 	return f;
 }
 
+/**
+ * fl_flow_hold() - hold the socket of settings that were found in a list
+ * @f: the settings
+ *
+ * Context: RCU. Return: the socket (sock_put()), or NULL: it is on its way out.
+ */
+struct sock *fl_flow_hold(struct fl_flow *f)
+{
+	struct sock *sk = f->sk;
+
+	if (!refcount_inc_not_zero(&sk->sk_refcnt))
+		return NULL;
+	/* its memory may be another socket by now */
+	if (atomic64_read(&sk->sk_cookie) == READ_ONCE(f->cookie))
+		return sk;
+	sock_gen_put(sk);
+	return NULL;
+}
+
 static void fl_flow_put(struct fl_flow *f)
 {
-	if (refcount_dec_and_test(&f->ref))
-		kfree_rcu(f, rcu);
+	if (!refcount_dec_and_test(&f->ref))
+		return;
+	fl_prefix_forget(f);
+	kfree_rcu(f, rcu);
 }
 
 /* Nobody finds it any more. Context: socket lock held, or no socket uses it. */
@@ -140,14 +173,30 @@ static void fl_flow_remove(struct fl_flow *f)
 	rhashtable_remove_fast(&fl_table, &f->node, fl_table_params);
 	if (f->cookie)
 		xa_erase_bh(&f->ns->flows, f->cookie);
+	fl_limit_release(f);
 	atomic64_dec(&f->ns->stats[FL_A_STAT_FLOWS]);
 	fl_flow_put(f);
 }
 
-/* A connection begins, or its congestion control: settings take effect. */
-static void fl_flow_begin(struct sock *sk, struct fl_flow *f)
+/* Was a connection accepted, by what it did just now or by who listens? */
+static bool fl_flow_accepted(const struct sock *sk, int old)
+{
+	if (old == TCP_SYN_SENT || old == TCP_SYN_RECV)
+		return old == TCP_SYN_RECV;
+	return fl_sock_accepted(sock_net(sk), sk);
+}
+
+/* A connection begins, or its congestion control: settings take effect. The
+ * policies are asked once, @old is the state that the connection was in.
+ */
+static void fl_flow_begin(struct sock *sk, struct fl_flow *f, int old)
 {
 	fl_flow_list(sk, f);
+	if (!f->policy_gen && !list_empty(&f->ns->policies))
+		fl_policy_decide(sk, &f, fl_flow_accepted(sk, old),
+				 GFP_ATOMIC);
+	/* another destination than the last time, perhaps */
+	f->prefix_gen = 0;
 	fl_attr_commit(sk, f);
 }
 
@@ -169,7 +218,7 @@ struct fl_flow *fl_flow_attach(struct sock *sk, const struct fl_cc *cc)
 	refcount_inc(&f->ref);
 	fl_count(f->ns, FL_A_STAT_FLOWS_CC);
 	WRITE_ONCE(f->cc, cc);
-	fl_flow_begin(sk, f);
+	fl_flow_begin(sk, f, sk->sk_state);
 	return f;
 }
 EXPORT_SYMBOL_GPL(fl_flow_attach);
@@ -188,6 +237,9 @@ void fl_flow_detach(struct sock *sk, struct fl_flow *f)
 		return;
 	atomic64_dec(&f->ns->stats[FL_A_STAT_FLOWS_CC]);
 	WRITE_ONCE(f->cc, NULL);
+	/* its weight may not count any more; a socket that is gone paid back */
+	if (!fl_sock_gone(sk))
+		fl_attr_commit(sk, f);
 	fl_flow_put(f);
 }
 EXPORT_SYMBOL_GPL(fl_flow_detach);
@@ -202,7 +254,11 @@ EXPORT_SYMBOL_GPL(fl_flow_detach);
 const struct fl_profile *fl_profile_for(const struct sock *sk,
 					struct fl_flow *f)
 {
-	return fl_profile_get(sock_net(sk));
+	if (!f)
+		return fl_profile_get(sock_net(sk));
+	if (unlikely(f->prefix_gen != READ_ONCE(f->ns->prefix_gen)))
+		return fl_prefix_find(sk, f);
+	return f->prefix ? &f->prefix->profile : fl_profile_get(f->ns->net);
 }
 EXPORT_SYMBOL_GPL(fl_profile_for);
 
@@ -220,7 +276,7 @@ static void fl_on_copy(struct sock *sk)
 	if (listener && READ_ONCE(listener->own.set)) {
 		f = fl_flow_create(sk, GFP_ATOMIC);
 		if (f)
-			fl_attr_inherit(f, listener);
+			fl_attr_inherit(sk, f, listener);
 	}
 	rcu_read_unlock();
 }
@@ -237,8 +293,16 @@ static void fl_on_state(void *data, const struct sock *csk, const int old,
 		fl_on_copy(sk);
 	} else if (new == TCP_ESTABLISHED) {
 		f = fl_flow_find(sk);
+		if (!f && !list_empty(&fl_ns_of(sock_net(sk))->policies))
+			fl_policy_decide(sk, &f, fl_flow_accepted(sk, old),
+					 GFP_ATOMIC);
 		if (f)
-			fl_flow_begin(sk, f);
+			fl_flow_begin(sk, f, old);
+	} else if (new == TCP_CLOSE) {
+		/* disconnect: the next connection is decided anew */
+		f = fl_flow_find(sk);
+		if (f)
+			f->policy_gen = 0;
 	}
 }
 
@@ -314,9 +378,14 @@ static int __net_init fl_ns_init(struct net *net)
 {
 	struct fl_ns *ns = fl_ns_of(net);
 
+	ns->net = net;
 	xa_init_flags(&ns->flows, XA_FLAGS_LOCK_BH);
-	ns->priority_max = FL_LIMIT_PRIORITY;
-	ns->weight_max_milli = FL_LIMIT_WEIGHT_MILLI;
+	INIT_LIST_HEAD(&ns->policies);
+	ns->policy_gen = 1;
+	INIT_LIST_HEAD(&ns->prefixes);
+	mutex_init(&ns->prefix_lock);
+	spin_lock_init(&ns->event_lock);
+	fl_limit_net_init(ns);
 	return 0;
 }
 
@@ -332,6 +401,9 @@ static void __net_exit fl_ns_exit(struct net *net)
 	xa_for_each(&ns->flows, i, f)
 		fl_flow_remove(f);
 	xa_destroy(&ns->flows);
+	fl_policy_net_exit(ns);
+	fl_prefix_net_exit(ns);
+	fl_limit_net_exit(ns);
 }
 
 static struct pernet_operations fl_ns_ops = {
@@ -341,7 +413,7 @@ static struct pernet_operations fl_ns_ops = {
 	.size = sizeof(struct fl_ns),
 };
 
-/* Only the flows that no namespace lists are left. */
+/* Only flows that no namespace lists, for want of memory, are left. */
 static void fl_flow_free_last(void *ptr, void *arg)
 {
 	kfree(ptr);

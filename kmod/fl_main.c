@@ -26,9 +26,10 @@ struct fl_part {
 };
 
 static const struct fl_part fl_parts[] = {
+	{ fl_flow_init, fl_flow_exit },
 	{ fl_profile_init, fl_profile_exit },
 	{ fl_speed_init, fl_speed_exit },
-	{ fl_flow_init, fl_flow_exit },
+	{ fl_genl_init, fl_genl_exit },
 	{ fl_sockopt_init, fl_sockopt_exit },
 };
 

@@ -14,23 +14,7 @@
 #include <net/netns/generic.h>
 
 #include "compat.h"
-#include "fairlane.h"
-
-/**
- * struct fl_setting - one setting
- * @name: file name
- * @offset: of its u32 in struct fl_profile
- * @initial: default
- * @min: smallest value
- * @max: largest value
- */
-struct fl_setting {
-	const char *name;
-	size_t offset;
-	unsigned int initial;
-	unsigned int min;
-	unsigned int max;
-};
+#include "fl_prefix.h"
 
 #define FL_SETTING(field, initial_, min_, max_)				\
 	{ .name = #field, .offset = offsetof(struct fl_profile, field),	\
@@ -60,11 +44,13 @@ static struct fl_setting fl_settings[] = {
 
 /**
  * struct fl_net - what a network namespace has
+ * @net: the namespace
  * @profile: the settings
  * @header: the registered sysctl table
  * @table: the table, with an empty entry at its end
  */
 struct fl_net {
+	struct net *net;
 	struct fl_profile profile;
 	struct ctl_table_header *header;
 	struct ctl_table table[ARRAY_SIZE(fl_settings) + 1];
@@ -87,6 +73,45 @@ const struct fl_profile *fl_profile_get(const struct net *net)
 }
 EXPORT_SYMBOL_GPL(fl_profile_get);
 
+/* A setting by its number; NULL behind the last. */
+const struct fl_setting *fl_setting_at(size_t i)
+{
+	BUILD_BUG_ON(ARRAY_SIZE(fl_settings) > FL_SETTINGS_MAX);
+	return i < ARRAY_SIZE(fl_settings) ? &fl_settings[i] : NULL;
+}
+
+/* A generation that no other profile has. Context: any. */
+u32 fl_profile_next_gen(void)
+{
+	static atomic_t last;
+
+	return atomic_inc_return(&last);
+}
+
+/* Flows look again. Context: process. */
+static void fl_profile_changed(struct fl_net *fn)
+{
+	/* pairs with fl_profile_gen() */
+	smp_store_release(&fn->profile.gen, fl_profile_next_gen());
+	fl_prefix_rebase(fn->net);
+}
+
+/**
+ * fl_profile_write() - change a setting of a namespace
+ * @net: the namespace
+ * @i: number of the setting
+ * @value: in its range
+ *
+ * Context: process.
+ */
+void fl_profile_write(struct net *net, size_t i, u32 value)
+{
+	struct fl_net *fn = net_generic(net, fl_net_id);
+
+	WRITE_ONCE(*fl_setting_in(&fn->profile, &fl_settings[i]), value);
+	fl_profile_changed(fn);
+}
+
 /* Namespace that a table entry belongs to: its data lies in the profile. */
 static struct fl_net *fl_net_of_entry(FL_CTL_TABLE *ctl)
 {
@@ -108,10 +133,7 @@ static int fl_setting_handler(FL_CTL_TABLE *ctl, int write, void *buffer,
 
 	err = proc_douintvec_minmax(ctl, write, buffer, lenp, ppos);
 	if (!err && write && fn)
-		/* two writers at once may make one step: values are in place;
-		 * pairs with fl_profile_gen()
-		 */
-		smp_store_release(&fn->profile.gen, fn->profile.gen + 1);
+		fl_profile_changed(fn);
 	return err;
 }
 
@@ -120,6 +142,8 @@ static int __net_init fl_net_init(struct net *net)
 	struct fl_net *fn = net_generic(net, fl_net_id);
 	size_t i;
 
+	fn->net = net;
+	fn->profile.gen = fl_profile_next_gen();
 	for (i = 0; i < ARRAY_SIZE(fl_settings); i++) {
 		struct fl_setting *st = &fl_settings[i];
 		u32 *value = (void *)&fn->profile + st->offset;

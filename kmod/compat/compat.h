@@ -51,6 +51,13 @@ fl_register_net_sysctl(struct net *net, const char *path,
 	struct sock *sk, const struct rate_sample *rs
 #endif
 
+/* Attributes of the request that a dump answers. */
+#ifdef HAVE_GENL_INFO_DUMP
+#define fl_genl_dump_attrs(cb)	(genl_info_dump(cb)->attrs)
+#else
+#define fl_genl_dump_attrs(cb)	(genl_dumpit_info(cb)->attrs)
+#endif
+
 /* A refusal with numbers in it. Older kernels can send plain texts only. */
 #ifdef NL_SET_ERR_MSG_FMT_MOD
 #define FL_SET_ERR(extack, plain, fmt, args...) do {		\

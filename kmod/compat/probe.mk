@@ -18,3 +18,5 @@ ccflags-y += $(call fl-has,register_net_sysctl_sz,net/net_namespace.h,HAVE_REGIS
 ccflags-y += $(call fl-has,' hrtimer_setup.',linux/hrtimer.h,HAVE_HRTIMER_SETUP)
 # TCP timestamps in us
 ccflags-y += $(call fl-has,tcp_usec_ts,linux/tcp.h,HAVE_TCP_USEC_TS)
+# the request of a generic netlink dump as a struct genl_info
+ccflags-y += $(call fl-has,'genl_info_dump.struct',net/genetlink.h,HAVE_GENL_INFO_DUMP)

@@ -390,7 +390,8 @@ struct fl_diag {
 /* ---- generic netlink: family "fairlane" -----------------------------------
  *
  * Documentation/netlink/specs/fairlane.yaml describes the same for programs.
- * Reading needs no privilege; writing needs CAP_NET_ADMIN in the user
+ * u64 attributes are not aligned: copy them (nla_get_u64() does). Reading needs
+ * no privilege; writing needs CAP_NET_ADMIN in the user
  * namespace of the network namespace, except FLOW_SET on one's own sockets
  * within the limits.
  */

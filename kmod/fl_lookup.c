@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Finding sockets: by their addresses, by their cookie, all of a namespace.
+ *
+ * A cookie has an index only for sockets that have settings; the others are
+ * looked for in the kernel's tables, which takes as long as they are large.
+ * Bound but unconnected sockets are in neither: their owner has setsockopt().
+ */
+#include <net/inet6_hashtables.h>
+#include <net/inet_hashtables.h>
+#include <net/tcp.h>
+
+#include "fl_control.h"
+
+/* Sockets that are held at once while a table is walked. */
+#define FL_WALK_BATCH	32
+
+/**
+ * fl_tuple_of() - addresses of a socket
+ * @sk: the socket
+ * @t: is filled
+ */
+void fl_tuple_of(const struct sock *sk, struct fl_tuple *t)
+{
+	const struct inet_sock *inet = inet_sk(sk);
+
+	memset(t, 0, sizeof(*t));
+	t->lport = htons(inet->inet_num);
+	t->rport = inet->inet_dport;
+#if IS_ENABLED(CONFIG_IPV6)
+	if (sk->sk_family == AF_INET6 &&
+	    !ipv6_addr_v4mapped(&sk->sk_v6_daddr) &&
+	    !ipv6_addr_v4mapped(&sk->sk_v6_rcv_saddr)) {
+		t->family = AF_INET6;
+		t->local = sk->sk_v6_rcv_saddr;
+		t->remote = sk->sk_v6_daddr;
+		return;
+	}
+#endif
+	t->family = AF_INET;
+	t->local.s6_addr32[0] = inet->inet_rcv_saddr;
+	t->remote.s6_addr32[0] = inet->inet_daddr;
+}
+
+static struct inet_hashinfo *fl_hashinfo(struct net *net)
+{
+	return net->ipv4.tcp_death_row.hashinfo;
+}
+
+/* Context: RCU. Return: a listener, not held. */
+static struct sock *fl_listener(struct net *net, const struct fl_tuple *t,
+				int ifindex)
+{
+	u16 port = ntohs(t->lport);
+
+	if (t->family == AF_INET)
+		return __inet_lookup_listener(net, fl_hashinfo(net), NULL, 0,
+					      t->remote.s6_addr32[0], t->rport,
+					      t->local.s6_addr32[0], port,
+					      ifindex, 0);
+#if IS_ENABLED(CONFIG_IPV6)
+	return inet6_lookup_listener(net, fl_hashinfo(net), NULL, 0,
+				     &t->remote, t->rport, &t->local, port,
+				     ifindex, 0);
+#else
+	return NULL;
+#endif
+}
+
+/**
+ * fl_sock_by_tuple() - a connection, or with remote port 0 a listener
+ * @net: the namespace
+ * @t: addresses
+ * @ifindex: of the device that the socket is bound to, or 0
+ *
+ * Context: process. Return: the socket, held (sock_gen_put()), or NULL.
+ */
+struct sock *fl_sock_by_tuple(struct net *net, const struct fl_tuple *t,
+			      int ifindex)
+{
+	u16 port = ntohs(t->lport);
+	struct sock *sk = NULL;
+
+	rcu_read_lock();
+	if (!t->rport) {
+		sk = fl_listener(net, t, ifindex);
+		if (sk && !refcount_inc_not_zero(&sk->sk_refcnt))
+			sk = NULL;
+	} else if (t->family == AF_INET) {
+		sk = __inet_lookup_established(net, fl_hashinfo(net),
+					       t->remote.s6_addr32[0], t->rport,
+					       t->local.s6_addr32[0], port,
+					       ifindex, 0);
+#if IS_ENABLED(CONFIG_IPV6)
+	} else {
+		sk = __inet6_lookup_established(net, fl_hashinfo(net),
+						&t->remote, t->rport, &t->local,
+						port, ifindex, 0);
+#endif
+	}
+	rcu_read_unlock();
+	if (sk && !sk_fullsock(sk)) {
+		sock_gen_put(sk);
+		sk = NULL;
+	}
+	return sk;
+}
+
+/**
+ * fl_sock_accepted() - was this connection accepted, not made, here?
+ * @net: the namespace
+ * @sk: the connection
+ *
+ * Nothing in a socket says so. If somebody listens on its address, it was.
+ * Context: process or softirq.
+ */
+bool fl_sock_accepted(struct net *net, const struct sock *sk)
+{
+	struct fl_tuple t;
+	bool found;
+
+	fl_tuple_of(sk, &t);
+	rcu_read_lock();
+	found = fl_listener(net, &t, sk->sk_bound_dev_if);
+	rcu_read_unlock();
+	return found;
+}
+
+/**
+ * struct fl_walk - the place in a walk over the tables
+ * @net: the namespace
+ * @batch: sockets, held
+ * @count: how many
+ */
+struct fl_walk {
+	struct net *net;
+	struct sock *batch[FL_WALK_BATCH];
+	unsigned int count;
+};
+
+/* One socket of a bucket. @skip counts those that were seen already. Return:
+ * false if the batch is full.
+ */
+static bool fl_walk_take(struct fl_walk *w, struct sock *sk, u32 *skip)
+{
+	if (!net_eq(sock_net(sk), w->net) || !sk_fullsock(sk) || !fl_is_tcp(sk))
+		return true;
+	if (*skip) {
+		--*skip;
+		return true;
+	}
+	if (w->count == FL_WALK_BATCH)
+		return false;
+	if (refcount_inc_not_zero(&sk->sk_refcnt))
+		w->batch[w->count++] = sk;
+	return true;
+}
+
+/* Connections (bucket >= 0) or listeners (bucket < 0) of a bucket. */
+static void fl_walk_fill(struct fl_walk *w, long bucket, u32 skip)
+{
+	struct inet_hashinfo *h = fl_hashinfo(w->net);
+	struct inet_listen_hashbucket *l;
+	struct hlist_nulls_node *node;
+	struct sock *sk;
+	spinlock_t *lock;	/* of the bucket */
+
+	w->count = 0;
+	if (bucket >= 0) {
+		if (hlist_nulls_empty(&h->ehash[bucket].chain))
+			return;
+		lock = inet_ehash_lockp(h, bucket);
+		spin_lock_bh(lock);
+		sk_nulls_for_each(sk, node, &h->ehash[bucket].chain)
+			if (!fl_walk_take(w, sk, &skip))
+				break;
+		spin_unlock_bh(lock);
+		return;
+	}
+	l = &h->lhash2[-bucket - 1];
+	spin_lock_bh(&l->lock);
+	sk_nulls_for_each(sk, node, &l->nulls_head)
+		if (!fl_walk_take(w, sk, &skip))
+			break;
+	spin_unlock_bh(&l->lock);
+}
+
+/**
+ * fl_sock_each() - do something with each connection and listener
+ * @net: the namespace
+ * @act: what; the socket is held, not locked
+ * @arg: for @act
+ *
+ * Context: process. Sockets that come or go meanwhile may be left out.
+ */
+void fl_sock_each(struct net *net, void (*act)(struct sock *sk, void *arg),
+		  void *arg)
+{
+	struct inet_hashinfo *h = fl_hashinfo(net);
+	long bucket, first = -(long)h->lhash2_mask - 1;
+	struct fl_walk w = { .net = net };
+	unsigned int i, seen;
+
+	for (bucket = first; bucket <= (long)h->ehash_mask; bucket++) {
+		seen = 0;
+		do {
+			fl_walk_fill(&w, bucket, seen);
+			for (i = 0; i < w.count; i++) {
+				act(w.batch[i], arg);
+				sock_put(w.batch[i]);
+			}
+			seen += w.count;
+		} while (w.count == FL_WALK_BATCH);
+		cond_resched();
+	}
+}
+
+/**
+ * struct fl_wanted - a socket that is looked for
+ * @cookie: its cookie
+ * @sk: the socket, once found, held
+ */
+struct fl_wanted {
+	u64 cookie;
+	struct sock *sk;
+};
+
+static void fl_wanted_is(struct sock *sk, void *arg)
+{
+	struct fl_wanted *w = arg;
+
+	if (!w->sk && atomic64_read(&sk->sk_cookie) == w->cookie) {
+		sock_hold(sk);
+		w->sk = sk;
+	}
+}
+
+/**
+ * fl_sock_by_cookie() - the socket with this cookie
+ * @net: the namespace
+ * @cookie: as SO_COOKIE gives it, not 0
+ *
+ * Context: process. Return: the socket, held, or NULL.
+ */
+struct sock *fl_sock_by_cookie(struct net *net, u64 cookie)
+{
+	struct fl_wanted w = { .cookie = cookie };
+	struct fl_flow *f;
+
+	rcu_read_lock();
+	f = xa_load(&fl_ns_of(net)->flows, cookie);
+	if (f)
+		w.sk = fl_flow_hold(f);
+	rcu_read_unlock();
+	if (!w.sk)
+		fl_sock_each(net, fl_wanted_is, &w);
+	return w.sk;
+}
+
+/**
+ * fl_flow_each() - do something with each socket that has settings
+ * @ns: the namespace
+ * @act: what; socket lock held
+ *
+ * Context: process.
+ */
+void fl_flow_each(struct fl_ns *ns,
+		  void (*act)(struct sock *sk, struct fl_flow *f))
+{
+	unsigned long cookie = 0;
+	struct fl_flow *f;
+	struct sock *sk;
+
+	for (;;) {
+		rcu_read_lock();
+		f = xa_find_after(&ns->flows, &cookie, ULONG_MAX, XA_PRESENT);
+		sk = f ? fl_flow_hold(f) : NULL;
+		rcu_read_unlock();
+		if (!f)
+			break;
+		if (!sk)
+			continue;
+		lock_sock(sk);
+		f = fl_flow_find(sk);
+		if (f)
+			act(sk, f);
+		release_sock(sk);
+		sock_put(sk);
+		cond_resched();
+	}
+}

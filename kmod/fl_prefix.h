@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Profiles: settings of a namespace, and of destinations in it. */
+#ifndef FL_PREFIX_H
+#define FL_PREFIX_H
+
+#include "fl_control.h"
+
+/* Most settings that a profile can have. */
+#define FL_SETTINGS_MAX	64
+
+/**
+ * struct fl_setting - a setting of a profile
+ * @name: file name, and name in netlink
+ * @offset: of its u32 in struct fl_profile
+ * @initial: default
+ * @min: smallest value
+ * @max: largest value
+ */
+struct fl_setting {
+	const char *name;
+	size_t offset;
+	unsigned int initial;
+	unsigned int min;
+	unsigned int max;
+};
+
+/**
+ * struct fl_prefix - profile of a destination's prefix
+ * @list: in fl_ns.prefixes, the longest first; RCU
+ * @rcu: readers are sockets
+ * @ref: the list's and one of each flow that uses it
+ * @flows: how many these are
+ * @net: the namespace
+ * @addr: the prefix; family is AF_INET or AF_INET6, address in remote
+ * @bits: its length
+ * @profile: what is in force
+ * @own: what it sets itself
+ * @set: bits of the settings in @own, by fl_setting_at()
+ */
+struct fl_prefix {
+	struct list_head list;
+	struct rcu_head rcu;
+	refcount_t ref;
+	atomic_t flows;
+	struct net *net;
+	struct fl_tuple addr;
+	u8 bits;
+	struct fl_profile profile;
+	struct fl_profile own;
+	u64 set;
+};
+
+/* The value of a setting in a profile. */
+static inline u32 *fl_setting_in(struct fl_profile *pf,
+				 const struct fl_setting *st)
+{
+	return (void *)pf + st->offset;
+}
+
+static inline u32 fl_setting_value(const struct fl_profile *pf,
+				   const struct fl_setting *st)
+{
+	return READ_ONCE(*fl_setting_in((struct fl_profile *)pf, st));
+}
+
+/* fl_profile.c */
+const struct fl_setting *fl_setting_at(size_t i);
+u32 fl_profile_next_gen(void);
+void fl_profile_write(struct net *net, size_t i, u32 value);
+
+/* fl_prefix.c */
+void fl_prefix_rebase(struct net *net);
+void fl_prefix_insert(struct fl_ns *ns, struct fl_prefix *new);
+void fl_prefix_remove(struct fl_ns *ns, struct fl_prefix *p);
+struct fl_prefix *fl_prefix_named(struct fl_ns *ns, const struct fl_tuple *t,
+				  u8 bits);
+
+#endif /* FL_PREFIX_H */
