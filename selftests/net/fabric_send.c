@@ -12,15 +12,23 @@
  *	fabric_send check COUNT
  *		receives such segments, prints "max <largest delay> bad <wrong
  *		checksums>"; ends after COUNT
+ *	fabric_send record DEV
+ *		prints "NS DSCP ECN BYTES" of each UDP packet on DEV, NS since the
+ *		first; ends when none has come for a while
  */
 #include <arpa/inet.h>
+#include <linux/if_ether.h>
+#include <linux/if_packet.h>
+#include <net/if.h>
 #include <netinet/ip.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <linux/fairlane.h>
@@ -192,6 +200,59 @@ static int check_tcp(char **argv)
 	return 0;
 }
 
+#define QUIET_MS	500
+
+/* Time at which the kernel received a packet, ns. */
+static int64_t received_ns(struct msghdr *m)
+{
+	struct cmsghdr *c = CMSG_FIRSTHDR(m);
+	struct timespec t = { 0 };
+
+	if (c && c->cmsg_type == SCM_TIMESTAMPNS)
+		memcpy(&t, CMSG_DATA(c), sizeof(t));
+	return t.tv_sec * 1000000000LL + t.tv_nsec;
+}
+
+static int record(const char *dev)
+{
+	struct sockaddr_ll at = {
+		.sll_family = AF_PACKET,
+		.sll_protocol = htons(ETH_P_IP),
+		.sll_ifindex = if_nametoindex(dev),
+	};
+	int fd = socket(AF_PACKET, SOCK_RAW, 0), one = 1, size = 1 << 30;
+	char control[CMSG_SPACE(sizeof(struct timespec))];
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	uint8_t frame[65536], *ip = frame + ETH_HLEN;
+	int64_t first_ns = 0, ns;
+	ssize_t got;
+
+	if (fd < 0 || !at.sll_ifindex ||
+	    setsockopt(fd, SOL_SOCKET, SO_TIMESTAMPNS, &one, sizeof(one)) ||
+	    setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof(size)) ||
+	    bind(fd, (struct sockaddr *)&at, sizeof(at)))
+		return fail(dev);
+	fprintf(stderr, "ready\n");
+	while (poll(&p, 1, QUIET_MS) > 0) {
+		struct iovec part = { frame, sizeof(frame) };
+		struct msghdr m = { .msg_iov = &part, .msg_iovlen = 1,
+				    .msg_control = control,
+				    .msg_controllen = sizeof(control) };
+
+		got = recvmsg(fd, &m, 0);
+		if (got < 0)
+			return fail("recvmsg");
+		if (got < FRAME_OVERHEAD || ip[9] != IPPROTO_UDP)
+			continue;
+		ns = received_ns(&m);
+		if (!first_ns)
+			first_ns = ns;
+		printf("%lld %d %d %zd\n", (long long)(ns - first_ns),
+		       ip[1] >> 2, ip[1] & 3, got);
+	}
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	if (argc >= 5 && !strcmp(argv[1], "udp"))
@@ -202,6 +263,8 @@ int main(int argc, char **argv)
 		return send_tcp(argv + 2);
 	if (argc == 3 && !strcmp(argv[1], "check"))
 		return check_tcp(argv + 2);
+	if (argc == 3 && !strcmp(argv[1], "record"))
+		return record(argv[2]);
 	fprintf(stderr, "usage: see the head of fabric_send.c\n");
 	return 2;
 }

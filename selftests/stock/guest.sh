@@ -139,6 +139,62 @@ removal_refused()
 	let_go
 }
 
+# The number after "$2" in the counters of port $1.
+counted()
+{
+	tc -s -n a qdisc show dev "$1" | sed -n "s/.*$2 \([0-9]*\).*/\1/p" | head -n 1
+}
+
+# Two ports of one buffer, each loaded from a processor of its own, while the
+# buffer's size changes: never more used than there is (but for the packet that
+# each processor is just trying), all given back, and no byte lost in between.
+shared_buffer_on_two_processors()
+{
+	local rounds used i loaded=0
+
+	ip link add eth1 netns a type veth peer name eth1 netns b &&
+	ip -n a addr add 10.0.1.1/24 dev eth1 && ip -n b addr add 10.0.1.2/24 dev eth1 &&
+	ip -n a link set eth1 up && ip -n b link set eth1 up || return 1
+	for i in 0 1; do
+		tc -n a qdisc replace dev eth$i root handle 1: fabric rate 2mbit limit 100mb \
+			bands 2 dscp 8:2 buffer sw 300000 band 1 alpha 4 band 2 reserved 20000 || return 1
+	done
+	touch /run/load
+	for i in 0 1; do
+		while [ -e /run/load ]; do
+			ip netns exec a taskset $((i + 1)) fabric_send udp 10.0.$i.2 300 0:1000 32:700 0:200
+		done &
+	done
+	usleep 100000
+	rounds=12
+	while [ $rounds -gt 0 ]; do
+		rounds=$((rounds - 1))
+		tc -n a qdisc change dev eth$((rounds % 2)) root handle 1: fabric buffer sw $((250000 + rounds % 3 * 50000)) || return 1
+		used=$(counted eth0 "buffer used")
+		echo "used $used"
+		# 350000 less what four bands have reserved, and one packet each.
+		[ "$used" -le $((350000 - 2 * 20000 + 2 * 1100)) ] || return 1
+		[ "$used" -gt 0 ] && loaded=$((loaded + 1))
+		usleep 50000
+	done
+	rm /run/load
+	wait
+	[ $loaded -ge 6 ] || return 1
+	for i in 0 1; do
+		tc -s -n a qdisc show dev eth$i
+		[ "$(counted eth$i "dropped:.* buffer")" -gt 0 ] || return 1
+	done
+	# At 2 Mbit/s what is left is gone in a second or two.
+	rounds=100
+	while [ "$(counted eth0 "waiting bytes")" -gt 0 ] || [ "$(counted eth1 "waiting bytes")" -gt 0 ]; do
+		rounds=$((rounds - 1))
+		[ $rounds -gt 0 ] || return 1
+		usleep 50000
+	done
+	[ "$(counted eth0 "buffer used")" -eq 0 ] && [ "$(counted eth1 "buffer used")" -eq 0 ] &&
+	tc -n a qdisc del dev eth0 root && ip -n a link del eth1
+}
+
 # The same for the queueing discipline.
 fabric_removal_refused()
 {
@@ -231,6 +287,7 @@ for cc in cubic $controls; do
 	check transfer "$cc"
 done
 check fabric_counted
+check shared_buffer_on_two_processors
 check fabric_removal_refused
 for cc in $controls; do
 	check removal_refused "$cc"

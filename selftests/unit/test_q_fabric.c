@@ -263,8 +263,8 @@ static int cut(char *text, char **words)
 	int count = 0;
 	char *word;
 
-	for (word = strtok(text, " \n"); word && count < WORDS_MAX;
-	     word = strtok(NULL, " \n"))
+	for (word = strtok(text, "\n "); word && count < WORDS_MAX;
+	     word = strtok(NULL, "\n "))
 		words[count++] = word;
 	return count;
 }
@@ -611,9 +611,11 @@ TEST(presets_are_options)
 		{ "preset dctcp", "limit 4mb ecn 97500 enqueue" },
 		{ "preset soze", "limit 4mb stamp soze" },
 		{ "preset prio8",
-		  "limit 4mb bands 8 dscp 56-63:1 48-55:2 40-47:3 32-39:4 24-31:5 16-23:6 8-15:7 0-7:8" },
+		  "limit 4mb bands 8 dscp 56-63:1 48-55:2 40-47:3 32-39:4 24-31:5 16-23:6 8-15:7 0-7:8",
+		},
 		{ "preset flexpass rate 10gbit",
-		  "limit 4mb bands 3 dscp 40:1 41,43:2 42:2:red rate 10gbit band 1 strict limit 840 rate 258939580bit burst 168 band 2 weight 1 ecn 65000 enqueue red 150000 band 3 weight 1 ecn 100000 enqueue" },
+		  "limit 4mb bands 3 dscp 40:1 41,43:2 42:2:red rate 10gbit band 1 strict limit 840 rate 258939580bit burst 168 band 2 weight 1 ecn 65000 enqueue red 150000 band 3 weight 1 ecn 100000 enqueue",
+		},
 	};
 	static struct message a, b;
 	size_t i;
