@@ -33,6 +33,13 @@
  * @swift_range_ns: most that Swift's target scaling adds, ns; 0 = none
  * @gso_segs: most segments in a packet that a delay-based flow sends
  * @ss_compat: show state to ss as if it were BBR's
+ * @telemetry: put in and reflect telemetry options
+ * @soze_alpha_mbps: alpha of Söze for weight 1, Mbit/s; 0 = @line_rate_mbps
+ * @soze_beta_mbps: beta of Söze for weight 1, Mbit/s; 0 = alpha / 1000
+ * @soze_p_ns: p of Söze, ns; 0 = derived, see sz_par_init()
+ * @soze_k_ns: k of Söze, ns; 0 = derived
+ * @soze_m_permille: m of Söze, permille; 0 = 250
+ * @soze_form: enum sz_form: 0 bounded gain, 1 per RTT, 2 per packet
  * @gen: changes whenever one of the others does
  */
 struct fl_profile {
@@ -51,6 +58,13 @@ struct fl_profile {
 	u32 swift_range_ns;
 	u32 gso_segs;
 	u32 ss_compat;
+	u32 telemetry;
+	u32 soze_alpha_mbps;
+	u32 soze_beta_mbps;
+	u32 soze_p_ns;
+	u32 soze_k_ns;
+	u32 soze_m_permille;
+	u32 soze_form;
 	u32 gen;
 };
 

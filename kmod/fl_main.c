@@ -7,6 +7,8 @@
  *  - settings of sockets and who may change them: the control plane
  *    (fl_control.h and what it names),
  *  - delay samples in nanoseconds (fl_rtt.c),
+ *  - telemetry: sockets that have it (fl_telemetry.c), the option in their
+ *    segments (fl_option.c),
  *  - Swift's window control (core/swift.c), which is a congestion control of
  *    its own and the original CC under PrioPlus.
  */
@@ -14,6 +16,7 @@
 
 #include "fairlane.h"
 #include "fl_control.h"
+#include "fl_telemetry.h"
 
 /**
  * struct fl_part - a part of the module, in the order of starting
@@ -31,6 +34,8 @@ static const struct fl_part fl_parts[] = {
 	{ fl_speed_init, fl_speed_exit },
 	{ fl_genl_init, fl_genl_exit },
 	{ fl_sockopt_init, fl_sockopt_exit },
+	{ fl_telemetry_init, fl_telemetry_exit },
+	{ fl_option_init, fl_option_exit },
 };
 
 static void fl_parts_exit(size_t count)

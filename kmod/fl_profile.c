@@ -15,6 +15,7 @@
 
 #include "compat.h"
 #include "fl_prefix.h"
+#include "soze.h"
 
 #define FL_SETTING(field, initial_, min_, max_)				\
 	{ .name = #field, .offset = offsetof(struct fl_profile, field),	\
@@ -40,6 +41,13 @@ static struct fl_setting fl_settings[] = {
 	FL_SETTING(swift_range_ns, 0, 0, 1000000000),
 	FL_SETTING(gso_segs, 1, 1, 64),
 	FL_SETTING(ss_compat, 1, 0, 1),
+	FL_SETTING(telemetry, 1, 0, 1),
+	FL_SETTING(soze_alpha_mbps, 0, 0, SZ_RATE_MAX_MBPS),
+	FL_SETTING(soze_beta_mbps, 0, 0, SZ_RATE_MAX_MBPS),
+	FL_SETTING(soze_p_ns, 0, 0, SZ_P_MAX_NS),
+	FL_SETTING(soze_k_ns, 0, 0, SZ_K_MAX_NS),
+	FL_SETTING(soze_m_permille, 0, 0, SZ_M_MAX_PERMILLE),
+	FL_SETTING(soze_form, 0, 0, SZ_FORMS - 1),
 };
 
 /**

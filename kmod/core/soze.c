@@ -26,7 +26,7 @@
  *  3. Steps are in proportion to the time since the last sample, so packets and
  *     ACKs may come in any number.
  *  4. A flow that sends less than eight packets in an RTT hears late and acts
- *     late: four times what its packet gap exceeds RTT / 8 counts as RTT.
+ *     late: twice what its packet gap exceeds RTT / 8 counts as RTT.
  *  5. The window is r * (RTT without D + T(r/w)): in the steady state a little
  *     more than what is in flight, after a change a bound for the queue.
  *  6. A new weight scales the rate at once: shares are right in an RTT, and what
@@ -371,7 +371,7 @@ static u64 sz_loop_ns(const struct sz_core *sz, const struct sz_par *par,
 	u64 loop_ns = s->rtt_ns;
 
 	if (gap_ns > s->rtt_ns / 8)
-		loop_ns += 4 * (gap_ns - s->rtt_ns / 8);
+		loop_ns += 2 * (gap_ns - s->rtt_ns / 8);
 	return loop_ns;
 }
 

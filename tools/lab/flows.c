@@ -329,7 +329,7 @@ static void group_load(struct scenario *sc, struct ynode *y)
 	g->cc = y_text(y, "cc", "cubic");
 	g->receiver_cc = y_text(y, "receiver_cc", NULL);
 	g->priority = y_int(y, "priority", 0, 0, 1000000);
-	g->weight = y_real(y, "weight", 1, 0.001, 1e6);
+	g->weight = y_real(y, "weight", 1, 0.001, 1000);
 	g->dscp = y_int(y, "dscp", 0, 0, 63);
 	g->ack_every = y_choice(y, "ack", acks, 0);
 	g->connect_early = y_choice(y, "connect", connects, 1);

@@ -24,6 +24,8 @@ static void event_change(const struct plan_event *event)
 			sender_set_cc(flow, event->cc);
 		if (event->so_priority >= 0)
 			sender_set_priority(flow, event->so_priority);
+		if (event->weight_milli >= 0)
+			sender_set_weight(flow, event->weight_milli);
 	}
 	index = event->stop.items;
 	for (i = 0; i < event->stop.count; i++)

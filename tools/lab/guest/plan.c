@@ -3,6 +3,7 @@
  * Reading of plan.json: the tables of its keys. What spans several keys is
  * checked in plan_check.c.
  */
+#include <linux/fairlane.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -414,7 +415,7 @@ static int plan_flow(struct json_ctx *ctx, const cJSON *item, void *dst)
 		FN(plan_flow, cc, false, plan_cc),
 		FN(plan_flow, rcv_cc, false, plan_cc),
 		INT(plan_flow, so_priority, false, 0, INT32_MAX),
-		INT(plan_flow, weight_milli, false, 1, 1000000000),
+		INT(plan_flow, weight_milli, false, 1, FL_WEIGHT_MAX_MILLI),
 		INT(plan_flow, dscp, false, 0, 63),
 		INT(plan_flow, start_ns, true, 0, PLAN_TIME_MAX_NS),
 		INT(plan_flow, stop_ns, false, -1, PLAN_TIME_MAX_NS),
@@ -446,7 +447,7 @@ static int plan_event(struct json_ctx *ctx, const cJSON *item, void *dst)
 		FN(plan_event, flows, false, plan_ids),
 		FN(plan_event, stop, false, plan_ids),
 		INT(plan_event, so_priority, false, 0, INT32_MAX),
-		INT(plan_event, weight_milli, false, 1, 1000000000),
+		INT(plan_event, weight_milli, false, 1, FL_WEIGHT_MAX_MILLI),
 		FN(plan_event, cc, false, plan_cc),
 	};
 	struct plan_event *event = dst;

@@ -112,9 +112,6 @@ static int plan_check_flow(struct json_ctx *ctx, const struct plan *plan,
 		return json_error(ctx, "start_ns %lld is after end_ns %lld",
 				  (long long)flow->start_ns,
 				  (long long)plan->end_ns);
-	if (flow->weight_milli != 1000)
-		return json_error(ctx, "weight_milli %lld: sockets have no weight yet, only 1000 is possible",
-				  (long long)flow->weight_milli);
 	return 0;
 }
 
@@ -247,8 +244,6 @@ static int plan_check_event(struct json_ctx *ctx, const struct plan *plan,
 		return json_error(ctx, "node goes with argv only");
 	if (changes != !!event->flows.count)
 		return json_error(ctx, "flows needs so_priority, cc or weight_milli, and they need flows");
-	if (event->weight_milli >= 0)
-		return json_error(ctx, "weight_milli: sockets have no weight yet");
 	if (plan_resolve_ids(ctx, plan, &event->flows, "flows"))
 		return -1;
 	return plan_resolve_ids(ctx, plan, &event->stop, "stop");

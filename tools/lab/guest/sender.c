@@ -10,6 +10,7 @@
  * packet.
  */
 #include <errno.h>
+#include <linux/fairlane.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
 #include <string.h>
@@ -105,6 +106,9 @@ static void sender_options(struct flow *flow)
 	if (flow->so_priority || plan->dscp)
 		socket_option(flow, flow->fd, SOL_SOCKET, SO_PRIORITY,
 			      flow->so_priority, "SO_PRIORITY");
+	if (flow->weight_milli != FL_WEIGHT_ONE_MILLI)
+		socket_option(flow, flow->fd, IPPROTO_IP, FL_SO_WEIGHT,
+			      flow->weight_milli, "FL_SO_WEIGHT");
 }
 
 /* Makes the socket in its node and sends the SYN. */
@@ -376,6 +380,15 @@ void sender_set_priority(struct flow *flow, int64_t so_priority)
 	if (flow->fd >= 0)
 		socket_option(flow, flow->fd, SOL_SOCKET, SO_PRIORITY,
 			      so_priority, "SO_PRIORITY");
+}
+
+/* Changes the weight of a live flow, or of one to come. */
+void sender_set_weight(struct flow *flow, int64_t weight_milli)
+{
+	flow->weight_milli = weight_milli;
+	if (flow->fd >= 0)
+		socket_option(flow, flow->fd, IPPROTO_IP, FL_SO_WEIGHT,
+			      weight_milli, "FL_SO_WEIGHT");
 }
 
 /* Changes the congestion control of a live flow, or of one to come. */

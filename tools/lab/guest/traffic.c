@@ -129,6 +129,7 @@ static void flows_make(const struct plan *plan)
 		flow->peer_fd = -1;
 		flow->cc = flow->plan->cc;
 		flow->so_priority = flow->plan->so_priority;
+		flow->weight_milli = flow->plan->weight_milli;
 		flow->connected_ns = NEVER;
 		flow->started_ns = NEVER;
 		flow->received_ns = NEVER;

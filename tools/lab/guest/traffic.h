@@ -31,6 +31,7 @@ struct flow {
 	int error;			/* errno of FLOW_FAILED */
 	const char *cc;			/* now, events may change it */
 	int64_t so_priority;		/* the same */
+	int64_t weight_milli;		/* the same */
 	int64_t connected_ns, started_ns, received_ns, acked_ns, stopped_ns;
 	int64_t progress_ns;		/* draining: last acknowledgment */
 	uint64_t queued_bytes;		/* handed to the socket */
@@ -78,6 +79,7 @@ void sender_drain(struct flow *flow);
 void sender_event(struct flow *flow, uint32_t events);
 void sender_read_info(struct flow *flow);
 void sender_set_priority(struct flow *flow, int64_t so_priority);
+void sender_set_weight(struct flow *flow, int64_t weight_milli);
 void sender_set_cc(struct flow *flow, const char *cc);
 void sender_check_cc(const struct plan *plan);
 bool sender_ready(const struct flow *flow);

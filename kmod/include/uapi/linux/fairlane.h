@@ -192,6 +192,7 @@ enum {
 #define FL_TELEMETRY_EXID	0x464c
 #define FL_TELEMETRY_SHIFT	4
 #define FL_TELEMETRY_MAX	0xfffe
+#define FL_TELEMETRY_NO_ECHO	0xffff	/* nothing to tell since the last one */
 
 /* TCP-INT's option (p4app-TCP-INT v0.4), fields of which a switch writes:
  * byte 3 queue depth (0x80 | bytes / 8192), largest over the hops; byte 4 the

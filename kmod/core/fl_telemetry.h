@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Fairlane's telemetry option in a TCP header: bytes in, numbers out. The format
+ * is in the ABI header and, drawn, in Documentation/telemetry.rst. Nothing is
+ * believed: not the data offset, not an option's length.
+ */
+#ifndef FL_CORE_TELEMETRY_H
+#define FL_CORE_TELEMETRY_H
+
+#include <linux/fairlane.h>
+
+#include "fl_types.h"
+
+#define FL_TCP_MIN_BYTES	20
+#define FL_TCP_MAX_BYTES	60
+
+enum fl_tel_found {
+	FL_TEL_NONE = 0,
+	FL_TEL_MALFORMED = -1,
+};
+
+static inline u16 fl_tel_get16(const u8 *at)
+{
+	return (u16)(at[0] << 8 | at[1]);
+}
+
+/**
+ * fl_tel_at() - is there our option?
+ * @at: an option, at least FL_TELEMETRY_BYTES long
+ */
+static inline bool fl_tel_at(const u8 *at)
+{
+	return at[0] == FL_TELEMETRY_KIND && at[1] == FL_TELEMETRY_BYTES &&
+	       fl_tel_get16(at + 2) == FL_TELEMETRY_EXID;
+}
+
+/**
+ * fl_tel_find() - look for the option
+ * @th: a TCP header
+ * @bytes: its length by its data offset, FL_TCP_MIN_BYTES to MAX
+ *
+ * Options of kind 253 with another ExID are somebody else's and passed over.
+ *
+ * Return: offset from @th; FL_TEL_NONE; FL_TEL_MALFORMED if an option is cut off
+ * or shorter than its own head, or ours has another length.
+ */
+static inline int fl_tel_find(const u8 *th, int bytes)
+{
+	int at = FL_TCP_MIN_BYTES;
+
+	while (at < bytes) {
+		u8 kind = th[at], length;
+
+		if (kind == 0)
+			return FL_TEL_NONE;
+		if (kind == 1) {
+			at++;
+			continue;
+		}
+		if (at + 2 > bytes)
+			return FL_TEL_MALFORMED;
+		length = th[at + 1];
+		if (length < 2 || at + length > bytes)
+			return FL_TEL_MALFORMED;
+		if (kind == FL_TELEMETRY_KIND && length >= 4 &&
+		    fl_tel_get16(th + at + 2) == FL_TELEMETRY_EXID)
+			return length == FL_TELEMETRY_BYTES ? at :
+							      FL_TEL_MALFORMED;
+		at += length;
+	}
+	return FL_TEL_NONE;
+}
+
+/**
+ * fl_tel_put() - write the option
+ * @at: where, FL_TELEMETRY_BYTES
+ * @delay: largest queueing delay so far, in 1 << FL_TELEMETRY_SHIFT ns
+ * @echo: delay to tell the peer, likewise, or FL_TELEMETRY_NO_ECHO
+ */
+static inline void fl_tel_put(u8 *at, u16 delay, u16 echo)
+{
+	at[0] = FL_TELEMETRY_KIND;
+	at[1] = FL_TELEMETRY_BYTES;
+	at[2] = FL_TELEMETRY_EXID >> 8;
+	at[3] = FL_TELEMETRY_EXID & 0xff;
+	at[4] = delay >> 8;
+	at[5] = delay & 0xff;
+	at[6] = echo >> 8;
+	at[7] = echo & 0xff;
+}
+
+static inline u16 fl_tel_delay(const u8 *at)
+{
+	return fl_tel_get16(at + 4);
+}
+
+static inline u16 fl_tel_echo(const u8 *at)
+{
+	return fl_tel_get16(at + 6);
+}
+
+#endif /* FL_CORE_TELEMETRY_H */

@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The telemetry option in segments: put in on the way out, read on the way in.
+ *
+ * Out (LOCAL_OUT): a segment with data of a socket that wants telemetry gets the
+ * option with a delay of 0, which switches raise; any segment of a socket that
+ * has heard a delay since it last told gets the echo. The option goes to the
+ * very front, so that switches find it at a fixed place; large segments are cut
+ * later and each piece has a copy. Left out of SYN and RST, of signed traffic,
+ * where 40 bytes of options are full (SACK blocks), and where the packet would
+ * exceed the MTU: sockets that only reflect have reserved no room.
+ *
+ * In (LOCAL_IN): of the packets that the stack would take, too: checksum right,
+ * sequence and acknowledgment within the window. skb->sk is not always there
+ * (list receive skips early demux), so the socket is looked up, and left in
+ * the packet for TCP: the look-up is moved, not doubled.
+ *
+ * Everything is done without the socket lock.
+ */
+#include <linux/module.h>
+#include <linux/netfilter.h>
+#include <linux/netfilter_ipv4.h>
+#include <linux/netfilter_ipv6.h>
+#include <net/inet6_hashtables.h>
+#include <net/inet_hashtables.h>
+#include <net/ip6_checksum.h>
+#include <net/tcp.h>
+
+#include "compat.h"
+#include "fairlane.h"
+#include "fl_telemetry.h"
+#include "core/fl_telemetry.h"
+
+/* Longest packet whose length the IP header tells. */
+#define FL_OPTION_LEN_MAX	65535
+
+/* Does the namespace take part? Context: any. */
+static bool fl_option_wanted(const struct net *net)
+{
+	return READ_ONCE(fl_profile_get(net)->telemetry);
+}
+
+/* Bytes of the IP header if TCP follows at once, else 0. */
+static int fl_option_ip_bytes(const struct sk_buff *skb, u8 pf)
+{
+	if (pf == NFPROTO_IPV4) {
+		const struct iphdr *ip = ip_hdr(skb);
+
+		return ip->protocol == IPPROTO_TCP ? ip->ihl * 4 : 0;
+	}
+	return ipv6_hdr(skb)->nexthdr == IPPROTO_TCP ?
+	       sizeof(struct ipv6hdr) : 0;
+}
+
+/* Is there room: in the TCP header, in the packet's length, on the path? */
+static bool fl_option_fits(const struct sk_buff *skb, int ip_bytes,
+			   int tcp_bytes)
+{
+	const struct dst_entry *dst = skb_dst(skb);
+	u32 bytes = skb->len;
+
+	if (tcp_bytes + FL_TELEMETRY_BYTES > FL_TCP_MAX_BYTES || !dst ||
+	    skb->len + FL_TELEMETRY_BYTES > FL_OPTION_LEN_MAX)
+		return false;
+	if (skb_is_gso(skb))
+		bytes = ip_bytes + tcp_bytes + skb_shinfo(skb)->gso_size;
+	return bytes + FL_TELEMETRY_BYTES <= dst_mtu(dst);
+}
+
+/* The headers' own numbers, after skb has grown. */
+static void fl_option_fix(struct sk_buff *skb, u8 pf, int ip_bytes)
+{
+	struct tcphdr *th = tcp_hdr(skb);
+	u32 tcp_len = skb->len - ip_bytes;
+
+	th->doff += FL_TELEMETRY_BYTES / 4;
+	/* the device or a fallback completes it over the new header */
+	skb->csum_start = skb_transport_header(skb) - skb->head;
+	if (pf == NFPROTO_IPV4) {
+		struct iphdr *ip = ip_hdr(skb);
+
+		ip->tot_len = htons(skb->len);
+		ip_send_check(ip);
+		th->check = ~tcp_v4_check(tcp_len, ip->saddr, ip->daddr, 0);
+	} else {
+		struct ipv6hdr *ip = ipv6_hdr(skb);
+
+		ip->payload_len = htons(tcp_len);
+		th->check = ~csum_ipv6_magic(&ip->saddr, &ip->daddr, tcp_len,
+					     IPPROTO_TCP, 0);
+	}
+}
+
+/* Opens the gap after the fixed part of the TCP header. Return: it, or NULL. */
+static u8 *fl_option_insert(struct sk_buff *skb, u8 pf, int ip_bytes)
+{
+	int front = ip_bytes + FL_TCP_MIN_BYTES;
+
+	if (skb_cow_head(skb, FL_TELEMETRY_BYTES))
+		return NULL;
+	skb_push(skb, FL_TELEMETRY_BYTES);
+	memmove(skb->data, skb->data + FL_TELEMETRY_BYTES, front);
+	skb_reset_network_header(skb);
+	skb_set_transport_header(skb, ip_bytes);
+	fl_option_fix(skb, pf, ip_bytes);
+	return skb->data + front;
+}
+
+static unsigned int fl_option_out(void *priv, struct sk_buff *skb,
+				  const struct nf_hook_state *state)
+{
+	struct sock *sk = skb->sk;
+	struct fl_tel_net *tn;
+	u16 echo = FL_TELEMETRY_NO_ECHO;
+	int ip_bytes, tcp_bytes;
+	struct tcphdr *th;
+	struct fl_tel *tel;
+	bool data;
+	u8 *at;
+
+	if (!sk || !sk_fullsock(sk) || sk->sk_protocol != IPPROTO_TCP)
+		return NF_ACCEPT;
+	tel = fl_tel_lookup(sk);
+	if (!tel || !fl_option_wanted(state->net))
+		return NF_ACCEPT;
+	ip_bytes = fl_option_ip_bytes(skb, state->pf);
+	if (!ip_bytes || skb->ip_summed != CHECKSUM_PARTIAL ||
+	    skb_headlen(skb) < ip_bytes + FL_TCP_MIN_BYTES)
+		return NF_ACCEPT;
+	th = (struct tcphdr *)(skb->data + ip_bytes);
+	tcp_bytes = th->doff * 4;
+	data = skb->len > ip_bytes + tcp_bytes;
+	if (th->syn || th->rst ||
+	    !(READ_ONCE(tel->fresh) || (data && READ_ONCE(tel->sending))))
+		return NF_ACCEPT;
+	tn = fl_tel_net_of(state->net);
+	at = NULL;
+	if (fl_option_fits(skb, ip_bytes, tcp_bytes))
+		at = fl_option_insert(skb, state->pf, ip_bytes);
+	if (!at) {
+		fl_tel_add(tn, FL_TEL_NO_ROOM);
+		return NF_ACCEPT;
+	}
+	if (READ_ONCE(tel->fresh)) {
+		WRITE_ONCE(tel->fresh, false);
+		echo = READ_ONCE(tel->heard);
+		fl_tel_add(tn, FL_TEL_ECHOED);
+	}
+	if (data)
+		fl_tel_add(tn, FL_TEL_SENT);
+	fl_tel_put(at, 0, echo);
+	return NF_ACCEPT;
+}
+
+/* The packet's socket, found as TCP would. Context: RCU. */
+static struct sock *fl_option_socket(struct sk_buff *skb,
+				     const struct tcphdr *th,
+				     const struct nf_hook_state *state)
+{
+	struct net *net = state->net;
+	struct sock *sk = skb->sk;
+
+	if (!sk) {
+		struct inet_hashinfo *table = net->ipv4.tcp_death_row.hashinfo;
+
+		if (state->pf == NFPROTO_IPV4) {
+			const struct iphdr *ip = ip_hdr(skb);
+
+			sk = __inet_lookup_established(net, table, ip->saddr,
+						       th->source, ip->daddr,
+						       ntohs(th->dest),
+						       skb->skb_iif,
+						       inet_sdif(skb));
+		} else {
+			const struct ipv6hdr *ip = ipv6_hdr(skb);
+
+			sk = __inet6_lookup_established(net, table, &ip->saddr,
+							th->source, &ip->daddr,
+							ntohs(th->dest),
+							inet6_iif(skb),
+							inet6_sdif(skb));
+		}
+		if (!sk)
+			return NULL;
+		skb->sk = sk;
+		skb->destructor = sock_edemux;
+	}
+	if (!sk_fullsock(sk) || sk->sk_protocol != IPPROTO_TCP ||
+	    READ_ONCE(sk->sk_state) == TCP_LISTEN)
+		return NULL;
+	return sk;
+}
+
+/* Would TCP take it? Numbers may be old by a packet: the window is wide. */
+static bool fl_option_in_window(const struct sock *sk, const struct tcphdr *th)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	u32 nxt = READ_ONCE(tp->rcv_nxt), seq = ntohl(th->seq);
+	u32 wnd = max_t(u32, READ_ONCE(tp->rcv_wnd), 65536);
+	u32 ack = ntohl(th->ack_seq);
+
+	return th->ack && !after(seq, nxt + wnd) && !before(seq, nxt - wnd) &&
+	       !after(ack, READ_ONCE(tp->snd_nxt)) &&
+	       !before(ack, READ_ONCE(tp->snd_una) -
+			    max_t(u32, READ_ONCE(tp->max_window), 65536));
+}
+
+/* Takes in what an option says. */
+static void fl_option_take(struct sk_buff *skb, struct sock *sk,
+			   struct fl_tel_net *tn, const u8 *at, bool data)
+{
+	u16 echo = fl_tel_echo(at);
+	struct fl_tel *tel;
+
+	tel = data ? fl_tel_make(sk) : fl_tel_lookup(sk);
+	if (!tel)
+		return;
+	if (data) {
+		WRITE_ONCE(tel->heard, min_t(u16, fl_tel_delay(at),
+					     FL_TELEMETRY_MAX));
+		WRITE_ONCE(tel->fresh, true);
+		fl_tel_add(tn, FL_TEL_HEARD);
+	}
+	if (echo != FL_TELEMETRY_NO_ECHO) {
+		WRITE_ONCE(tel->queue, echo);
+		WRITE_ONCE(tel->echoes, tel->echoes + 1);
+		fl_tel_add(tn, FL_TEL_ECHOES);
+	}
+}
+
+static bool fl_option_csum_ok(struct sk_buff *skb, u8 pf, int ip_bytes)
+{
+	if (skb_csum_unnecessary(skb))
+		return true;
+	if (pf == NFPROTO_IPV4)
+		return !nf_ip_checksum(skb, NF_INET_LOCAL_IN, ip_bytes,
+				       IPPROTO_TCP);
+	return !nf_ip6_checksum(skb, NF_INET_LOCAL_IN, ip_bytes, IPPROTO_TCP);
+}
+
+static unsigned int fl_option_in(void *priv, struct sk_buff *skb,
+				 const struct nf_hook_state *state)
+{
+	int ip_bytes = fl_option_ip_bytes(skb, state->pf);
+	u8 buffer[FL_TCP_MAX_BYTES];
+	const struct tcphdr *th;
+	struct fl_tel_net *tn;
+	struct fl_tel *tel;
+	struct sock *sk;
+	int bytes, at;
+
+	if (!ip_bytes)
+		return NF_ACCEPT;
+	th = skb_header_pointer(skb, ip_bytes, FL_TCP_MIN_BYTES, buffer);
+	if (!th || th->syn || th->rst)
+		return NF_ACCEPT;
+	bytes = th->doff * 4;
+	if (bytes < FL_TCP_MIN_BYTES + FL_TELEMETRY_BYTES)
+		return NF_ACCEPT;
+	th = skb_header_pointer(skb, ip_bytes, bytes, buffer);
+	if (!th)
+		return NF_ACCEPT;
+	at = fl_tel_find((const u8 *)th, bytes);
+	if (at == FL_TEL_NONE || !fl_option_wanted(state->net))
+		return NF_ACCEPT;
+	tn = fl_tel_net_of(state->net);
+	if (at < 0)
+		fl_tel_add(tn, FL_TEL_BAD);
+	if (!fl_option_csum_ok(skb, state->pf, ip_bytes))
+		return NF_ACCEPT;
+	sk = fl_option_socket(skb, th, state);
+	if (!sk)
+		return NF_ACCEPT;
+	if (at < 0) {
+		tel = fl_tel_lookup(sk);
+		if (tel)
+			WRITE_ONCE(tel->bad, tel->bad + 1);
+	} else if (!fl_option_in_window(sk, th)) {
+		fl_tel_add(tn, FL_TEL_STRAY);
+	} else {
+		fl_option_take(skb, sk, tn, (const u8 *)th + at,
+			       skb->len > ip_bytes + bytes);
+	}
+	return NF_ACCEPT;
+}
+
+/* Last on the way out, so that no rule sees what is not there yet; first on the
+ * way in would be before rules that drop.
+ */
+static const struct nf_hook_ops fl_option_hooks[] = {
+	{
+		.hook = fl_option_out,
+		.pf = NFPROTO_IPV4,
+		.hooknum = NF_INET_LOCAL_OUT,
+		.priority = NF_IP_PRI_LAST,
+	}, {
+		.hook = fl_option_in,
+		.pf = NFPROTO_IPV4,
+		.hooknum = NF_INET_LOCAL_IN,
+		.priority = NF_IP_PRI_LAST,
+	},
+#if IS_ENABLED(CONFIG_IPV6)
+	{
+		.hook = fl_option_out,
+		.pf = NFPROTO_IPV6,
+		.hooknum = NF_INET_LOCAL_OUT,
+		.priority = NF_IP6_PRI_LAST,
+	}, {
+		.hook = fl_option_in,
+		.pf = NFPROTO_IPV6,
+		.hooknum = NF_INET_LOCAL_IN,
+		.priority = NF_IP6_PRI_LAST,
+	},
+#endif
+};
+
+static int __net_init fl_option_net_init(struct net *net)
+{
+	return nf_register_net_hooks(net, fl_option_hooks,
+				     ARRAY_SIZE(fl_option_hooks));
+}
+
+static void __net_exit fl_option_net_exit(struct net *net)
+{
+	nf_unregister_net_hooks(net, fl_option_hooks,
+				ARRAY_SIZE(fl_option_hooks));
+}
+
+static struct pernet_operations fl_option_net_ops = {
+	.init = fl_option_net_init,
+	.exit = fl_option_net_exit,
+};
+
+/* Context: process, module load. Return: 0 or a negative errno. */
+int fl_option_init(void)
+{
+	return register_pernet_subsys(&fl_option_net_ops);
+}
+
+/* Context: process, module unload. No hook runs afterwards. */
+void fl_option_exit(void)
+{
+	unregister_pernet_subsys(&fl_option_net_ops);
+	synchronize_net();
+}

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Which sockets have telemetry: a table by socket, and counters.
+ *
+ * A socket gets an entry when its congestion control wants telemetry, or when
+ * the first option comes with data, whatever its congestion control is, so
+ * that it can be reflected. The second happens in a netfilter hook, without the
+ * socket lock, so the settings of a socket (fl_flow.c), which that lock
+ * protects, are no place for it.
+ *
+ * Entries go with the socket, at the tracepoint tcp_destroy_sock. A hook on
+ * another processor may add one just then. The socket's state is TCP_CLOSE long
+ * before the tracepoint, so whoever has added an entry looks at the state
+ * afterwards and takes it back: one of the two sees the other.
+ */
+#include <linux/module.h>
+#include <linux/proc_fs.h>
+#include <linux/rhashtable.h>
+#include <linux/seq_file.h>
+#include <linux/tracepoint.h>
+#include <net/netns/generic.h>
+#include <net/tcp.h>
+#include <trace/events/tcp.h>
+
+#include "compat.h"
+#include "fl_telemetry.h"
+
+static const char * const fl_tel_names[] = {
+	[FL_TEL_SENT] = "sent",
+	[FL_TEL_ECHOED] = "echoed",
+	[FL_TEL_NO_ROOM] = "no_room",
+	[FL_TEL_SIGNED] = "signed",
+	[FL_TEL_HEARD] = "heard",
+	[FL_TEL_ECHOES] = "echoes",
+	[FL_TEL_BAD] = "bad",
+	[FL_TEL_STRAY] = "stray",
+	[FL_TEL_NO_MEMORY] = "no_memory",
+	[FL_TEL_FALLBACKS] = "fallbacks",
+};
+
+static const struct rhashtable_params fl_tel_params = {
+	.key_len = sizeof(struct sock *),
+	.key_offset = offsetof(struct fl_tel, sk),
+	.head_offset = offsetof(struct fl_tel, node),
+	.automatic_shrinking = true,
+};
+
+static struct rhashtable fl_tel_table;
+static unsigned int fl_tel_net_id __read_mostly;
+static struct tracepoint *fl_tel_tracepoint;
+
+/* Context: any, @net is held. */
+struct fl_tel_net *fl_tel_net_of(const struct net *net)
+{
+	return net_generic(net, fl_tel_net_id);
+}
+
+/* Context: RCU, the socket is held. */
+struct fl_tel *fl_tel_lookup(const struct sock *sk)
+{
+	if (!atomic_read(&fl_tel_table.nelems))
+		return NULL;
+	return rhashtable_lookup(&fl_tel_table, &sk, fl_tel_params);
+}
+
+static void fl_tel_put_ref(struct fl_tel *tel)
+{
+	if (refcount_dec_and_test(&tel->ref))
+		kfree_rcu(tel, rcu);
+}
+
+static void fl_tel_remove(struct fl_tel *tel)
+{
+	if (!rhashtable_remove_fast(&fl_tel_table, &tel->node, fl_tel_params))
+		fl_tel_put_ref(tel);
+}
+
+/**
+ * fl_tel_make() - find or make a socket's entry
+ * @sk: the socket, held
+ *
+ * Context: RCU, any; without the socket lock.
+ * Return: valid under RCU; NULL without memory or if the socket is closed.
+ */
+struct fl_tel *fl_tel_make(struct sock *sk)
+{
+	struct fl_tel *tel = fl_tel_lookup(sk), *other;
+
+	if (tel)
+		return tel;
+	tel = kzalloc(sizeof(*tel), GFP_ATOMIC | __GFP_NOWARN);
+	if (!tel)
+		goto nomem;
+	tel->sk = sk;
+	refcount_set(&tel->ref, 1);
+	other = rhashtable_lookup_get_insert_fast(&fl_tel_table, &tel->node,
+						  fl_tel_params);
+	if (other) {
+		kfree(tel);
+		if (IS_ERR(other))
+			goto nomem;
+		return other;
+	}
+	/* see the head of this file; pairs with fl_tel_on_destroy() */
+	smp_mb();
+	if (READ_ONCE(sk->sk_state) == TCP_CLOSE) {
+		fl_tel_remove(tel);
+		return NULL;
+	}
+	return tel;
+
+nomem:
+	fl_tel_add(fl_tel_net_of(sock_net(sk)), FL_TEL_NO_MEMORY);
+	return NULL;
+}
+
+/* Is the socket's traffic signed? Then nothing may be put in afterwards. */
+static bool fl_tel_signed(const struct sock *sk)
+{
+#ifdef CONFIG_TCP_MD5SIG
+	if (rcu_access_pointer(tcp_sk(sk)->md5sig_info))
+		return true;
+#endif
+#ifdef CONFIG_TCP_AO
+	if (rcu_access_pointer(tcp_sk(sk)->ao_info))
+		return true;
+#endif
+	return false;
+}
+
+/* Leave room for the option in each full segment, or take it back. */
+static void fl_tel_reserve(struct sock *sk, int bytes)
+{
+	struct inet_connection_sock *icsk = inet_csk(sk);
+
+	icsk->icsk_ext_hdr_len += bytes;
+	icsk->icsk_sync_mss(sk, icsk->icsk_pmtu_cookie);
+}
+
+/**
+ * fl_tel_start() - a congestion control wants telemetry
+ * @sk: the socket
+ *
+ * From now on every segment with data bears the option. Context: init callback,
+ * socket lock held, any.
+ * Return: valid until fl_tel_stop(); NULL if there can be none: the socket's
+ * traffic is signed, or there is no memory.
+ */
+struct fl_tel *fl_tel_start(struct sock *sk)
+{
+	struct fl_tel *tel;
+
+	if (fl_tel_signed(sk)) {
+		fl_tel_add(fl_tel_net_of(sock_net(sk)), FL_TEL_SIGNED);
+		return NULL;
+	}
+	rcu_read_lock();
+	tel = fl_tel_make(sk);
+	if (tel)
+		refcount_inc(&tel->ref);
+	rcu_read_unlock();
+	if (!tel)
+		return NULL;
+	if (!tel->reserved) {
+		tel->reserved = true;
+		fl_tel_reserve(sk, FL_TELEMETRY_BYTES);
+	}
+	WRITE_ONCE(tel->sending, true);
+	return tel;
+}
+EXPORT_SYMBOL_GPL(fl_tel_start);
+
+/**
+ * fl_tel_stop() - a congestion control leaves a socket
+ * @sk: the socket
+ * @tel: what fl_tel_start() gave, or NULL
+ *
+ * What the peer sends is still reflected. Context: release callback, socket lock
+ * held.
+ */
+void fl_tel_stop(struct sock *sk, struct fl_tel *tel)
+{
+	if (!tel)
+		return;
+	WRITE_ONCE(tel->sending, false);
+	if (tel->reserved) {
+		tel->reserved = false;
+		/* IPv6 sticky options may have set it anew, without us */
+		if (inet_csk(sk)->icsk_ext_hdr_len >= FL_TELEMETRY_BYTES &&
+		    sk->sk_state != TCP_CLOSE)
+			fl_tel_reserve(sk, -FL_TELEMETRY_BYTES);
+	}
+	fl_tel_put_ref(tel);
+}
+EXPORT_SYMBOL_GPL(fl_tel_stop);
+
+/* Counts a flow that goes on without telemetry. Context: any. */
+void fl_tel_note_fallback(const struct sock *sk)
+{
+	fl_tel_add(fl_tel_net_of(sock_net(sk)), FL_TEL_FALLBACKS);
+}
+EXPORT_SYMBOL_GPL(fl_tel_note_fallback);
+
+/* Context: socket lock held, its state is TCP_CLOSE. */
+static void fl_tel_on_destroy(void *data, struct sock *sk)
+{
+	struct fl_tel *tel;
+
+	/* pairs with fl_tel_make() */
+	smp_mb();
+	rcu_read_lock();
+	tel = fl_tel_lookup(sk);
+	if (tel)
+		fl_tel_remove(tel);
+	rcu_read_unlock();
+}
+
+static int fl_tel_show(struct seq_file *seq, void *v)
+{
+	struct fl_tel_net *tn = fl_tel_net_of(seq_file_single_net(seq));
+	int i;
+
+	for (i = 0; i < FL_TEL_COUNTS; i++)
+		seq_printf(seq, "%s %lld\n", fl_tel_names[i],
+			   (long long)atomic64_read(&tn->count[i]));
+	return 0;
+}
+
+static int __net_init fl_tel_net_init(struct net *net)
+{
+	if (!proc_create_net_single("fairlane_telemetry", 0444, net->proc_net,
+				    fl_tel_show, NULL))
+		return -ENOMEM;
+	return 0;
+}
+
+static void __net_exit fl_tel_net_exit(struct net *net)
+{
+	remove_proc_entry("fairlane_telemetry", net->proc_net);
+}
+
+static struct pernet_operations fl_tel_net_ops = {
+	.init = fl_tel_net_init,
+	.exit = fl_tel_net_exit,
+	.id = &fl_tel_net_id,
+	.size = sizeof(struct fl_tel_net),
+};
+
+static void fl_tel_match(struct tracepoint *tp, void *data)
+{
+	if (!strcmp(tp->name, "tcp_destroy_sock"))
+		fl_tel_tracepoint = tp;
+}
+
+/* No hook and no congestion control is left, sockets may be. */
+static void fl_tel_free(void *ptr, void *arg)
+{
+	kfree(ptr);
+}
+
+/* Context: process, module load. Return: 0 or a negative errno. */
+int fl_telemetry_init(void)
+{
+	int err;
+
+	BUILD_BUG_ON(ARRAY_SIZE(fl_tel_names) != FL_TEL_COUNTS);
+	/* the compiler compares the arguments */
+	check_trace_callback_type_tcp_destroy_sock(fl_tel_on_destroy);
+	for_each_kernel_tracepoint(fl_tel_match, NULL);
+	if (!fl_tel_tracepoint)
+		return -EOPNOTSUPP;
+	err = rhashtable_init(&fl_tel_table, &fl_tel_params);
+	if (err)
+		return err;
+	err = register_pernet_subsys(&fl_tel_net_ops);
+	if (err)
+		goto table;
+	err = tracepoint_probe_register(fl_tel_tracepoint, fl_tel_on_destroy,
+					NULL);
+	if (err)
+		goto pernet;
+	return 0;
+
+pernet:
+	unregister_pernet_subsys(&fl_tel_net_ops);
+table:
+	rhashtable_destroy(&fl_tel_table);
+	return err;
+}
+
+/* Context: process, module unload, after fl_option_exit(). */
+void fl_telemetry_exit(void)
+{
+	tracepoint_probe_unregister(fl_tel_tracepoint, fl_tel_on_destroy, NULL);
+	tracepoint_synchronize_unregister();
+	unregister_pernet_subsys(&fl_tel_net_ops);
+	rhashtable_free_and_destroy(&fl_tel_table, fl_tel_free, NULL);
+	rcu_barrier();
+}

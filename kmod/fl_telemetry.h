@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Telemetry of sockets: what they have heard, what they have to tell.
+ * Documentation/telemetry.rst.
+ */
+#ifndef FL_TELEMETRY_H
+#define FL_TELEMETRY_H
+
+#include <linux/atomic.h>
+#include <linux/fairlane.h>
+#include <linux/refcount.h>
+#include <linux/rhashtable-types.h>
+#include <net/sock.h>
+
+/* Counters of a network namespace, /proc/net/fairlane_telemetry. */
+enum fl_tel_count {
+	FL_TEL_SENT,		/* options put into segments with data */
+	FL_TEL_ECHOED,		/* ... and with an echo, any segment */
+	FL_TEL_NO_ROOM,		/* left out: options or packet would be too long */
+	FL_TEL_SIGNED,		/* left out: TCP-MD5 or TCP-AO */
+	FL_TEL_HEARD,		/* options on data that came */
+	FL_TEL_ECHOES,		/* echoes that came */
+	FL_TEL_BAD,		/* malformed options that came */
+	FL_TEL_STRAY,		/* came outside of the window: not believed */
+	FL_TEL_NO_MEMORY,	/* not reflected: no memory */
+	FL_TEL_FALLBACKS,	/* flows that went on without telemetry */
+	FL_TEL_COUNTS,
+};
+
+/**
+ * struct fl_tel - telemetry of a socket
+ * @sk: the socket, which outlives this
+ * @sending: its congestion control wants telemetry
+ * @reserved: its MSS leaves room for the option
+ * @fresh: @heard has not been told to the peer
+ * @heard: newest delay that came with data, in 1 << FL_TELEMETRY_SHIFT ns
+ * @queue: newest echo that came, likewise
+ * @echoes: how many have come
+ * @bad: malformed options that came
+ * @ref: the table's, and one of a congestion control
+ * @node: in the table, by @sk
+ * @rcu: hooks
+ *
+ * Hooks run without the socket lock: every field is a number of its own, and of
+ * two that meet the later wins.
+ */
+struct fl_tel {
+	struct sock *sk;
+	bool sending;
+	bool reserved;
+	bool fresh;
+	u16 heard;
+	u16 queue;
+	u32 echoes;
+	u32 bad;
+	refcount_t ref;
+	struct rhash_head node;
+	struct rcu_head rcu;
+};
+
+/**
+ * struct fl_tel_net - telemetry of a network namespace
+ * @count: by enum fl_tel_count
+ */
+struct fl_tel_net {
+	atomic64_t count[FL_TEL_COUNTS];
+};
+
+struct fl_tel *fl_tel_start(struct sock *sk);
+void fl_tel_stop(struct sock *sk, struct fl_tel *tel);
+void fl_tel_note_fallback(const struct sock *sk);
+
+/* fairlane.ko inside */
+struct fl_tel_net *fl_tel_net_of(const struct net *net);
+struct fl_tel *fl_tel_lookup(const struct sock *sk);
+struct fl_tel *fl_tel_make(struct sock *sk);
+int fl_telemetry_init(void);
+void fl_telemetry_exit(void);
+int fl_option_init(void);
+void fl_option_exit(void);
+
+static inline void fl_tel_add(struct fl_tel_net *tn, enum fl_tel_count what)
+{
+	atomic64_inc(&tn->count[what]);
+}
+
+#endif /* FL_TELEMETRY_H */

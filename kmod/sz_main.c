@@ -1,0 +1,546 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Söze for TCP: bandwidth in proportion to a weight, at any bottleneck.
+ *
+ * The rate control is core/soze.c; this file connects it with the stack. The
+ * largest queueing delay on the path comes with ACKs (fl_option.c), written by
+ * switches (sch_fabric, "stamp soze") and reflected by the receiver, which needs
+ * fairlane.ko too, with any congestion control.
+ *
+ * Without telemetry (yet, or any more: nothing heard for 8 RTTs with ACKs of 16
+ * packets in them) a flow is a Reno flow: slow start, one packet an RTT, half of
+ * the window after a loss. The first echo makes it a Söze flow, with what it
+ * sends then. struct fl_info and net/fairlane_telemetry tell of it.
+ *
+ * The rate is enforced by pacing. It is payload that the stack paces and lines
+ * that are shared, so both forms of the rate are kept (payload_l2). cwnd is the
+ * bound of core/soze.c (5), for which the RTT without the delay told is
+ * smoothed.
+ *
+ * A bottleneck that does not tell its delay (another switch, the sender's own
+ * qdisc) is seen in the RTT: what the smallest RTT of the last two round trips
+ * exceeds the base RTT, four times the delay told (queues on other hops) and
+ * 20 us, counts as queueing delay. Queues stay bounded, shares are as good as the
+ * flows' base RTTs. Better have "fabric stamp soze" there, on hosts as well.
+ *
+ * Losses and CE marks: rate times 0.7, once for each recovery; after a timeout a
+ * quarter, and start. After a pause of 16 RTTs a flow starts with the initial
+ * window. An application that sends less than it may changes nothing: the share
+ * is what D tells, used or not.
+ */
+#include <linux/inet_diag.h>
+#include <linux/module.h>
+#include <net/tcp.h>
+
+#include "compat.h"
+#include "fl_flow.h"
+#include "fl_telemetry.h"
+#include "soze.h"
+
+/* Without an echo for so many RTTs and packets acknowledged: fall back. */
+#define SZ_LOST_RTTS		8
+#define SZ_LOST_PKTS		16
+/* Nothing sent for so many RTTs: the rate is old. */
+#define SZ_IDLE_RTTS		16
+/* RTT that the delay told explains: base RTT, this, and 4 times the delay. */
+#define SZ_HIDDEN_SLACK_NS	20000
+#define SZ_HIDDEN_DELAYS	4
+/* Smoothing of it, log2 of samples. */
+#define SZ_REST_SHIFT		3
+
+/**
+ * struct sz_flow - a flow
+ * @core: rate control
+ * @par: its parameters
+ * @rtt: delay samples
+ * @last_echo_ns: when the last echo came
+ * @ack_ns: when the last ACK came
+ * @updates: decisions
+ * @echoes: tel->echoes that was seen
+ * @turn_ns: when @least_ns was last moved on
+ * @base_ns: smallest RTT seen, ns; U32_MAX: none
+ * @least_ns: smallest RTT of this round trip and of the last, ns
+ * @rest_ns: RTT without the delay told, smoothed, ns; 0: none
+ * @queue_ns: delay told last, ns
+ * @payload_l2: log2 of payload / bytes on the line, << SZ_SHIFT
+ * @weight_milli: the weight that @core has
+ * @gen: of profile and settings
+ * @una: tp->snd_una at the last ACK
+ * @unheard_pkts: acknowledged since the last echo, saturating
+ * @mss: that @par is for
+ * @telling: echoes come: this is Söze, not Reno
+ * @ever: they have come once
+ * @rcu: readers of struct fl_info
+ */
+struct sz_flow {
+	struct sz_core core;
+	struct sz_par par;
+	struct fl_rtt rtt;
+	u64 last_echo_ns;
+	u64 ack_ns;
+	u64 updates;
+	u64 turn_ns;
+	u32 echoes;
+	u32 least_ns[2];
+	u32 base_ns;
+	u32 rest_ns;
+	u32 queue_ns;
+	s32 payload_l2;
+	u32 weight_milli;
+	u32 gen;
+	u32 una;
+	u16 unheard_pkts;
+	u16 mss;
+	bool telling;
+	bool ever;
+	struct rcu_head rcu;
+};
+
+/**
+ * struct sz_sock - what the socket keeps
+ * @set: its settings
+ * @tel: its telemetry, NULL: there can be none
+ * @flow: the rest; NULL: no memory, Reno for ever. RCU: readers of struct fl_info
+ * @active: sz_init_sock() was called
+ */
+struct sz_sock {
+	struct fl_flow *set;
+	struct fl_tel *tel;
+	struct sz_flow __rcu *flow;
+	bool active;
+};
+
+static struct sz_flow *sz_flow_of(const struct sock *sk)
+{
+	const struct sz_sock *ss = inet_csk_ca(sk);
+
+	return rcu_dereference_protected(ss->flow, true);
+}
+
+/* Parameters from the profile; the defaults if people have set nonsense. */
+static void sz_configure(const struct sock *sk, struct sz_flow *fl,
+			 const struct fl_flow *set, const struct fl_profile *pf)
+{
+	u32 wire = fl_wire_bytes(sk);
+	struct sz_conf cf = {
+		.line_bps = fl_flow_line_bps(sk, set, pf),
+		.wire_bytes = wire,
+		.base_ns = READ_ONCE(pf->base_rtt_ns),
+		.alpha_mbps = READ_ONCE(pf->soze_alpha_mbps),
+		.beta_mbps = READ_ONCE(pf->soze_beta_mbps),
+		.p_ns = READ_ONCE(pf->soze_p_ns),
+		.k_ns = READ_ONCE(pf->soze_k_ns),
+		.m_permille = READ_ONCE(pf->soze_m_permille),
+		.form = READ_ONCE(pf->soze_form),
+	};
+
+	if (sz_par_init(&fl->par, &cf)) {
+		cf.alpha_mbps = 0;
+		cf.beta_mbps = 0;
+		cf.p_ns = 0;
+		sz_par_init(&fl->par, &cf);
+	}
+	fl->payload_l2 = sz_log2(tcp_sk(sk)->mss_cache) - sz_log2(wire);
+}
+
+/* Has anything changed that sz_configure() or the core look at? */
+static void sz_refresh(const struct sock *sk, const struct sz_sock *ss,
+		       struct sz_flow *fl)
+{
+	const struct fl_profile *pf = fl_profile_for(sk, ss->set);
+	u32 gen = fl_profile_gen(pf) + fl_flow_gen(ss->set);
+	u16 mss = min_t(u32, tcp_sk(sk)->mss_cache, U16_MAX);
+	u32 weight_milli;
+
+	if (likely(gen == fl->gen && mss == fl->mss))
+		return;
+	fl->gen = gen;
+	fl->mss = mss;
+	sz_configure(sk, fl, ss->set, pf);
+	weight_milli = fl_flow_weight_milli(sk, ss->set);
+	if (weight_milli != fl->weight_milli && fl->telling)
+		sz_set_weight(&fl->core, &fl->par, weight_milli);
+	fl->weight_milli = weight_milli;
+}
+
+/* Put the core's rate and window into the socket. */
+static void sz_apply(struct sock *sk, struct sz_flow *fl)
+{
+	u32 rest_ns = fl->rest_ns;
+	struct tcp_sock *tp = tcp_sk(sk);
+	unsigned long rate = ~0UL;
+	u32 pkts;
+
+	if (fl->par.form == SZ_STABLE) {
+		rate = sz_exp2((s64)fl->core.pace_l2 + fl->payload_l2);
+		rate = min_t(unsigned long, max_t(unsigned long, rate, 1000),
+			     READ_ONCE(sk->sk_max_pacing_rate));
+	} else {
+		rest_ns += fl->queue_ns;
+	}
+	pkts = sz_window_pkts(&fl->core, &fl->par, max_t(u32, rest_ns, 1));
+	tcp_snd_cwnd_set(tp, clamp_t(u32, pkts, 1, tp->snd_cwnd_clamp));
+	WRITE_ONCE(sk->sk_pacing_rate, rate);
+}
+
+/* Bytes a second on the line of a window in an RTT. */
+static u64 sz_rate_of(const struct sock *sk, u32 pkts, u32 rtt_ns)
+{
+	return div_u64((u64)min_t(u32, pkts, BIT(17)) * fl_wire_bytes(sk) *
+		       NSEC_PER_SEC, max_t(u32, rtt_ns, 1000));
+}
+
+/* The first echo (again): go on with what is sent now. */
+static void sz_begin(struct sock *sk, struct sz_flow *fl, u32 rtt_ns, u64 now_ns)
+{
+	u32 pkts = min_t(u32, tcp_snd_cwnd(tcp_sk(sk)),
+			 max_t(u32, tcp_packets_in_flight(tcp_sk(sk)),
+			       TCP_INIT_CWND));
+
+	sz_init(&fl->core, &fl->par, now_ns, sz_rate_of(sk, pkts, rtt_ns),
+		fl->weight_milli);
+	fl->telling = true;
+	fl->ever = true;
+	tcp_sk(sk)->snd_ssthresh = TCP_INFINITE_SSTHRESH;
+}
+
+/* Reno from here on, until an echo comes. */
+static void sz_fall_back(struct sock *sk, struct sz_flow *fl)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	fl->telling = false;
+	fl->rest_ns = 0;
+	tp->snd_ssthresh = max_t(u32, tcp_snd_cwnd(tp), 2);
+	WRITE_ONCE(sk->sk_pacing_rate, READ_ONCE(sk->sk_max_pacing_rate));
+	fl_tel_note_fallback(sk);
+}
+
+/* Reno, as far as it concerns ACKs. */
+static void sz_reno_ack(struct sock *sk, const struct rate_sample *rs)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+	u32 acked = max_t(s32, rs->acked_sacked, 0);
+
+	if (!acked || inet_csk(sk)->icsk_ca_state == TCP_CA_Recovery ||
+	    inet_csk(sk)->icsk_ca_state == TCP_CA_CWR || !tcp_is_cwnd_limited(sk))
+		return;
+	if (tcp_in_slow_start(tp))
+		acked = tcp_slow_start(tp, acked);
+	if (acked)
+		tcp_cong_avoid_ai(tp, tcp_snd_cwnd(tp), acked);
+}
+
+/* Queueing delay that the RTT shows and nobody tells, ns. */
+static u32 sz_hidden_ns(struct sz_flow *fl, u32 rtt_ns, u64 now_ns, u32 base_ns)
+{
+	u64 known_ns;
+	u32 least_ns;
+
+	if (now_ns - fl->turn_ns > fl->rest_ns + fl->queue_ns) {
+		fl->turn_ns = now_ns;
+		fl->least_ns[1] = fl->least_ns[0];
+		fl->least_ns[0] = rtt_ns;
+	}
+	fl->least_ns[0] = min(fl->least_ns[0], rtt_ns);
+	if (base_ns == U32_MAX)
+		return 0;
+	least_ns = min(fl->least_ns[0], fl->least_ns[1]);
+	known_ns = base_ns + SZ_HIDDEN_SLACK_NS +
+		   (u64)SZ_HIDDEN_DELAYS * fl->queue_ns;
+	return least_ns > known_ns ? least_ns - known_ns : 0;
+}
+
+/* An echo has come: its delay, and the RTT without it. */
+static void sz_heard(struct sock *sk, const struct sz_sock *ss,
+		     struct sz_flow *fl, u32 rtt_ns, u64 now_ns)
+{
+	const struct fl_profile *pf = fl_profile_for(sk, ss->set);
+	struct sz_sample s = { .now_ns = now_ns };
+	u32 base_ns = fl_flow_base_rtt_ns(ss->set, pf) ?: fl->base_ns;
+	u32 rest_ns;
+
+	fl->queue_ns = (u32)READ_ONCE(ss->tel->queue) << FL_TELEMETRY_SHIFT;
+	fl->last_echo_ns = now_ns;
+	fl->unheard_pkts = 0;
+	if (rtt_ns) {
+		fl->queue_ns += sz_hidden_ns(fl, rtt_ns, now_ns, base_ns);
+		rest_ns = max_t(s32, rtt_ns - fl->queue_ns, 1);
+		if (!fl->rest_ns)
+			fl->rest_ns = rest_ns;
+		fl->rest_ns += ((s32)(rest_ns - fl->rest_ns)) >> SZ_REST_SHIFT;
+	}
+	if (!fl->rest_ns)
+		return;
+	s.delay_ns = fl->queue_ns;
+	s.rtt_ns = fl->rest_ns + fl->queue_ns;
+	if (!fl->telling)
+		sz_begin(sk, fl, s.rtt_ns, now_ns);
+	sz_on_ack(&fl->core, &fl->par, &s);
+	fl->updates++;
+}
+
+/* No echo with this ACK. */
+static void sz_unheard(struct sock *sk, struct sz_flow *fl,
+		       const struct rate_sample *rs, u64 now_ns)
+{
+	u32 before = fl->unheard_pkts, limit_ns;
+
+	fl->unheard_pkts = min_t(u32, before + max_t(s32, rs->acked_sacked, 0),
+				 U16_MAX);
+	if (!fl->telling) {
+		if (!fl->ever && before <= SZ_LOST_PKTS &&
+		    fl->unheard_pkts > SZ_LOST_PKTS)
+			fl_tel_note_fallback(sk);
+		return;
+	}
+	limit_ns = SZ_LOST_RTTS * max_t(u32, fl->rest_ns + fl->queue_ns,
+					(tcp_sk(sk)->srtt_us >> 3) *
+					NSEC_PER_USEC);
+	if (fl->unheard_pkts > SZ_LOST_PKTS &&
+	    now_ns - fl->last_echo_ns > limit_ns)
+		sz_fall_back(sk, fl);
+}
+
+/* Context: each ACK of new data, softirq, socket lock held. */
+static void sz_cong_control(FL_CONG_CONTROL_ARGS)
+{
+	struct sz_sock *ss = inet_csk_ca(sk);
+	const struct fl_profile *pf = fl_profile_for(sk, ss->set);
+	struct sz_flow *fl = sz_flow_of(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+	u32 rtt_ns, echoes;
+	u64 now_ns;
+
+	if (!fl || !ss->tel) {
+		sz_reno_ack(sk, rs);
+		return;
+	}
+	now_ns = tp->tcp_clock_cache;
+	rtt_ns = fl_rtt_sample(sk, &fl->rtt, rs);
+	sz_refresh(sk, ss, fl);
+	if (fl_full_packets(sk, &fl->una, max_t(s32, rs->acked_sacked, 0)) &&
+	    rtt_ns && rtt_ns < fl->base_ns)
+		fl->base_ns = rtt_ns;
+	echoes = READ_ONCE(ss->tel->echoes);
+	if (echoes != fl->echoes) {
+		fl->echoes = echoes;
+		sz_heard(sk, ss, fl, rtt_ns, now_ns);
+	} else {
+		sz_unheard(sk, fl, rs, now_ns);
+	}
+	fl->ack_ns = now_ns;
+	if (fl->telling)
+		sz_apply(sk, fl);
+	else
+		sz_reno_ack(sk, rs);
+	fl_take_over(sk, READ_ONCE(pf->gso_segs));
+	fl_rtt_remember(sk, &fl->rtt);
+}
+
+/* Losses and CE marks, once for each recovery. Context: socket lock held. */
+static void sz_set_state(struct sock *sk, u8 new_state)
+{
+	struct sz_flow *fl = sz_flow_of(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	if (new_state != TCP_CA_Recovery && new_state != TCP_CA_Loss &&
+	    new_state != TCP_CA_CWR)
+		return;
+	if (fl && fl->telling) {
+		sz_on_loss(&fl->core, &fl->par, new_state == TCP_CA_Loss);
+		sz_apply(sk, fl);
+	} else if (new_state != TCP_CA_Loss) {
+		/* after a timeout the stack has set both */
+		tcp_snd_cwnd_set(tp, max_t(u32, tcp_snd_cwnd(tp) >> 1, 2));
+		tp->snd_ssthresh = tcp_snd_cwnd(tp);
+	}
+}
+
+/* After a pause the rate says nothing. Context: socket lock held. */
+static void sz_cwnd_event(struct sock *sk, enum tcp_ca_event event)
+{
+	struct sz_flow *fl = sz_flow_of(sk);
+	u32 rtt_ns;
+	u64 now_ns;
+
+	if (event != CA_EVENT_TX_START || !fl || !fl->telling)
+		return;
+	now_ns = tcp_sk(sk)->tcp_clock_cache;
+	rtt_ns = fl->rest_ns + fl->queue_ns;
+	if (now_ns - fl->ack_ns < (u64)SZ_IDLE_RTTS * rtt_ns)
+		return;
+	sz_restart(&fl->core, &fl->par, now_ns,
+		   sz_rate_of(sk, TCP_INIT_CWND, rtt_ns));
+	/* silence was not the path's fault */
+	fl->last_echo_ns = now_ns;
+	fl->unheard_pkts = 0;
+	sz_apply(sk, fl);
+}
+
+/* Reno's; Söze's window is set with each ACK. */
+static u32 sz_ssthresh(struct sock *sk)
+{
+	const struct sz_flow *fl = sz_flow_of(sk);
+
+	if (fl && fl->telling)
+		return TCP_INFINITE_SSTHRESH;
+	return max_t(u32, tcp_snd_cwnd(tcp_sk(sk)) >> 1, 2);
+}
+
+static u32 sz_undo_cwnd(struct sock *sk)
+{
+	const struct sz_flow *fl = sz_flow_of(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	if (fl && fl->telling)
+		return max_t(u32, tcp_snd_cwnd(tp), 1);
+	return max(tcp_snd_cwnd(tp), tp->prior_cwnd);
+}
+
+static u32 sz_min_tso_segs(struct sock *sk)
+{
+	return 1;
+}
+
+/* A new weight acts now, not with the next ACK. Context: socket lock held. */
+static void sz_changed(struct sock *sk)
+{
+	const struct sz_sock *ss = inet_csk_ca(sk);
+	struct sz_flow *fl = sz_flow_of(sk);
+
+	if (!fl || !fl->telling)
+		return;
+	sz_refresh(sk, ss, fl);
+	sz_apply(sk, fl);
+}
+
+/* What the flow does, for the control plane. Context: RCU, not locked. */
+static void sz_info(struct sock *sk, struct fl_info *info)
+{
+	const struct sz_sock *ss = inet_csk_ca(sk);
+	const struct sz_flow *fl = rcu_dereference(ss->flow);
+	const struct fl_tel *tel = READ_ONCE(ss->tel);
+
+	if (!fl) {
+		info->state = FL_STATE_FALLBACK;
+		return;
+	}
+	info->state = fl->telling ? FL_STATE_SENDING :
+		      !tel || fl->ever || fl->unheard_pkts > SZ_LOST_PKTS ?
+		      FL_STATE_FALLBACK : FL_STATE_START;
+	if (tel)
+		info->flags |= FL_INFO_TELEMETRY_SENT;
+	if (!info->base_rtt_ns && fl->base_ns != U32_MAX) {
+		info->base_rtt_ns = fl->base_ns;
+		info->base_rtt_from = FL_FROM_MEASURED;
+	}
+	if (fl->telling) {
+		info->flags |= FL_INFO_TELEMETRY;
+		info->queue_ns = fl->queue_ns;
+		info->target_queue_ns =
+			sz_target_delay_ns(&fl->par, fl->core.rate_l2 -
+					   fl->core.weight_l2);
+		info->delay_ns = fl->rest_ns + fl->queue_ns;
+		info->rate_bps = 8 * sz_exp2((s64)fl->core.rate_l2 +
+					     fl->payload_l2);
+	}
+	info->window_milli = 1000ULL * tcp_snd_cwnd(tcp_sk(sk));
+	info->telemetry_rx = fl->echoes;
+	info->updates = fl->updates;
+}
+
+static const struct fl_cc sz_cc = {
+	.name = "soze",
+	.weighted = true,
+	.info = sz_info,
+	.changed = sz_changed,
+};
+
+/* Context: any, socket lock held. */
+static void sz_init_sock(struct sock *sk)
+{
+	struct sz_sock *ss = inet_csk_ca(sk);
+	const struct fl_profile *pf;
+	struct sz_flow *fl;
+
+	BUILD_BUG_ON(sizeof(struct sz_sock) > ICSK_CA_PRIV_SIZE);
+	memset(ss, 0, sizeof(*ss));
+	ss->active = true;
+	ss->set = fl_flow_attach(sk, &sz_cc);
+	pf = fl_profile_for(sk, ss->set);
+	fl = kzalloc(sizeof(*fl), GFP_ATOMIC | __GFP_NOWARN);
+	if (!fl)
+		return;
+	ss->tel = fl_tel_start(sk);
+	if (ss->tel)
+		fl->echoes = READ_ONCE(ss->tel->echoes);
+	else
+		fl_tel_note_fallback(sk);
+	fl->base_ns = U32_MAX;
+	fl->una = tcp_sk(sk)->snd_una;
+	fl->gen = fl_profile_gen(pf) + fl_flow_gen(ss->set) - 1;
+	sz_refresh(sk, ss, fl);
+	fl_take_over(sk, READ_ONCE(pf->gso_segs));
+	if (tcp_snd_cwnd(tcp_sk(sk)) < 2)
+		tcp_snd_cwnd_set(tcp_sk(sk), 2);
+	rcu_assign_pointer(ss->flow, fl);
+}
+
+/* Another congestion control, or the end. Also called without sz_init_sock(), on
+ * listeners, and twice. Context: socket lock held.
+ */
+static void sz_release(struct sock *sk)
+{
+	struct sz_sock *ss = inet_csk_ca(sk);
+	struct sz_flow *fl;
+
+	if (!ss->active)
+		return;
+	ss->active = false;
+	fl = sz_flow_of(sk);
+	fl_flow_detach(sk, ss->set);
+	ss->set = NULL;
+	fl_tel_stop(sk, ss->tel);
+	WRITE_ONCE(ss->tel, NULL);
+	RCU_INIT_POINTER(ss->flow, NULL);
+	if (fl) {
+		kfree_rcu(fl, rcu);
+		fl_give_back(sk);
+	}
+}
+
+static struct tcp_congestion_ops tcp_soze __read_mostly = {
+	.init		= sz_init_sock,
+	.release	= sz_release,
+	.ssthresh	= sz_ssthresh,
+	.undo_cwnd	= sz_undo_cwnd,
+	.cong_control	= sz_cong_control,
+	.set_state	= sz_set_state,
+	.cwnd_event	= sz_cwnd_event,
+	.min_tso_segs	= sz_min_tso_segs,
+	.get_info	= fl_diag_fill,
+	.flags		= TCP_CONG_NON_RESTRICTED,
+	.owner		= THIS_MODULE,
+	.name		= "soze",
+};
+
+static int __init sz_register(void)
+{
+	return tcp_register_congestion_control(&tcp_soze);
+}
+
+static void __exit sz_unregister(void)
+{
+	tcp_unregister_congestion_control(&tcp_soze);
+	/* flows are freed by RCU */
+	rcu_barrier();
+}
+
+module_init(sz_register);
+module_exit(sz_unregister);
+
+MODULE_AUTHOR("The Fairlane developers");
+MODULE_DESCRIPTION("Söze: weighted sharing by the largest queueing delay");
+MODULE_LICENSE("GPL");
+MODULE_VERSION("0.1");

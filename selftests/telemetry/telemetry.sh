@@ -1,0 +1,249 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck disable=SC2016,SC2086,SC2317,SC3044 # awk; words; called by name; own functions
+#
+# The telemetry option on live sockets, in virtual time:
+#
+#	ta --- tr --- tb	1 Gbit/s from tr to tb, sch_fabric stamps there
+#
+# Names of tests as arguments select. Needs root, lablink, sch_fabric, ip, tc,
+# ethtool and, in PATH, ccflow and lablink-ctl; $MODULES is the modules' folder.
+set -u
+: "${MODULES:?folder of the modules}"
+number=0
+failed=0
+bad=
+
+# Notes that the present test has failed, and why.
+fault()
+{
+	echo "# $*"
+	bad=1
+}
+
+# expect WHAT VALUE OP WANT
+expect()
+{
+	test "$2" "$3" "$4" || fault "$1: $2, expected $3 $4"
+}
+
+load()
+{
+	for m in fairlane tcp_soze; do
+		insmod "$MODULES/$m.ko" || return 1
+	done
+}
+
+drop_net()
+{
+	ip netns del ta
+	ip netns del tr
+	ip netns del tb
+} 2>/dev/null
+
+in_ns() { n=$1; shift; ip netns exec "$n" "$@"; }
+flow() { ccflow -f ta -t tb -a 10.0.2.1 "$@"; }
+
+# A fresh topology.
+net()
+{
+	drop_net
+	for n in ta tr tb; do
+		ip netns add $n || return 1
+		ip -n $n link set lo up
+		in_ns $n sysctl -q -w net.ipv4.ip_forward=1 \
+			net.ipv6.conf.all.forwarding=1 \
+			net.ipv6.conf.default.accept_dad=0 \
+			net.ipv4.tcp_no_metrics_save=1
+	done
+	in_ns ta sysctl -q -w net.fairlane.line_rate_mbps=1000
+	lablink-ctl add e0 netns ta peer west netns tr rate 10gbit delay 2us &&
+	lablink-ctl add east netns tr peer e0 netns tb rate 1gbit delay 2us || return 1
+	host ta 1 && host tb 2 || return 1
+	ip -n tr link set west up && ip -n tr link set east up
+	ip -n tr addr add 10.0.1.254/24 dev west
+	ip -n tr addr add 10.0.2.254/24 dev east
+	ip -n tr addr add fd00:1::fe/64 dev west nodad
+	ip -n tr addr add fd00:2::fe/64 dev east nodad
+	tc -n tr qdisc replace dev east root handle 1: fabric limit 1mb stamp soze || return 1
+	# Address resolution done before anything is timed.
+	flow -c cubic -b 1000 > /dev/null && flow -c cubic -b 1000 -a fd00:2::1 > /dev/null
+}
+
+# Namespace $1 with network $2.
+host()
+{
+	ip -n "$1" link set e0 up &&
+	ip -n "$1" addr add "10.0.$2.1/24" dev e0 &&
+	ip -n "$1" addr add "fd00:$2::1/64" dev e0 nodad &&
+	ip -n "$1" route add default via "10.0.$2.254" &&
+	ip -n "$1" route add default via "fd00:$2::fe"
+}
+
+# Counter $2 of telemetry in namespace $1.
+told() { in_ns "$1" awk -v c="$2" '$1 == c { print $2 }' /proc/net/fairlane_telemetry; }
+# Counter $2 of the stack in namespace $1.
+counter() { in_ns "$1" nstat -asz "$2" 2>/dev/null | awk -v c="$2" '$1 == c { print $2 }'; }
+# What the switch counts of option $1.
+stamped() { tc -n tr -s -j qdisc show dev east | jq ".[0].fabric.telemetry.$1"; }
+# Value after the word $1 in the last line of flow $2 in file $3.
+field() { awk -v w="$1" -v f="$2" '$1 == "flow" && $2 == f { for (i = 3; i < NF; i++) if ($i == w) print $(i + 1) }' "$3"; }
+
+# Nothing is cut, nothing has a wrong checksum, nothing is malformed.
+undamaged()
+{
+	for n in ta tr tb; do
+		expect "$n: TcpInCsumErrors" "$(counter $n TcpInCsumErrors)" -eq 0
+		expect "$n: IpFragFails" "$(counter $n IpFragFails)" -eq 0
+		expect "$n: IpFragCreates" "$(counter $n IpFragCreates)" -eq 0
+		expect "$n: malformed" "$(told $n bad)" -eq 0
+		expect "$n: stray" "$(told $n stray)" -eq 0
+	done
+}
+
+# All devices of the hosts: ethtool -K $*
+offloads()
+{
+	for n in ta tb; do
+		in_ns $n ethtool -K e0 "$@" > /dev/null 2>&1
+	done
+}
+
+# Round trip of the option for each family and offload.
+test_round_trip()
+{
+	for state in 'tso on gso on gro on' 'tso off gso off gro off' 'tso off gso off gro off tx off rx off' \
+			'tso off gso off gro on tx on rx on'; do
+		offloads $state
+		for addr in 10.0.2.1 fd00:2::1 ::ffff:10.0.2.1; do
+			sent=$(told ta sent)
+			echoes=$(told ta echoes)
+			flow -a $addr -c soze -n 3 -b 3000000 -L 1000 > /run/a || fault "$state: $addr"
+			expect "options sent ($state, $addr)" $(($(told ta sent) - sent)) -ge 100
+			expect "echoes ($state, $addr)" $(($(told ta echoes) - echoes)) -ge 100
+			# ... from an accepted socket: nobody stamps on that way.
+			flow -a $addr -r -c soze -n 3 -b 1000000 -L 1000 > /run/a || fault "$state: from $addr"
+		done
+		undamaged
+	done
+	expect "options stamped" "$(stamped raised)" -ge 1000
+	expect "options malformed at the switch" "$(stamped malformed)" -eq 0
+}
+
+# Both directions at once share segments.
+test_both_ways()
+{
+	flow -c soze -n 2 -b 5000000 -L 1000 > /run/a &
+	flow -r -p 5100 -c soze -n 2 -b 5000000 -L 1000 > /run/b || fault "back"
+	wait
+	undamaged
+	expect "echoes at ta" "$(told ta echoes)" -ge 1000
+	expect "echoes at tb" "$(told tb echoes)" -ge 1000
+}
+
+# No room in ACKs full of SACK blocks: left out, counted, the flow goes on.
+test_no_room()
+{
+	tc -n tr qdisc replace dev east root netem limit 1000 rate 1gbit delay 5us loss random 15%
+	flow -c soze -n 3 -b 2000000 -L 60000 > /run/a || fault "with losses"
+	expect "left out for want of room" "$(told tb no_room)" -ge 10
+	undamaged
+}
+
+# A peer that does not reflect: Reno, which fills the line, and is counted.
+test_fallback()
+{
+	in_ns tb sysctl -q -w net.fairlane.telemetry=0
+	flow -c soze -n 2 -b -1 -L 200 > /run/a
+	sum=$(awk '{ x += $4 } END { print x }' /run/a)
+	expect "bytes in 0.2 s without telemetry" "$sum" -ge 20000000
+	expect "fallbacks" "$(told ta fallbacks)" -eq 2
+	expect "echoes" "$(told ta echoes)" -eq 0
+	# Gone and back on a live flow.
+	in_ns tb sysctl -q -w net.fairlane.telemetry=1
+	flow -c soze -b -1 -L 300 > /run/a &
+	sleep 0.1
+	in_ns tb sysctl -q -w net.fairlane.telemetry=0
+	sleep 0.1
+	expect "fallbacks of a live flow" "$(told ta fallbacks)" -eq 3
+	echoes=$(told ta echoes)
+	in_ns tb sysctl -q -w net.fairlane.telemetry=1
+	sleep 0.05
+	expect "echoes that are back" $(($(told ta echoes) - echoes)) -ge 100
+	wait
+	expect "bytes in 0.3 s" "$(field received 0 /run/a)" -ge 30000000
+	# A host that does not want it sends nothing.
+	in_ns ta sysctl -q -w net.fairlane.telemetry=0
+	sent=$(told ta sent)
+	flow -c soze -b 1000000 -L 500 > /run/a || fault "without telemetry here"
+	expect "options sent" "$(told ta sent)" -eq "$sent"
+}
+
+# A bottleneck that does not tell: seen in the RTT, the queue stays short.
+test_silent_bottleneck()
+{
+	tc -n tr qdisc replace dev east root handle 2: pfifo limit 2000
+	in_ns ta sysctl -q -w net.fairlane.line_rate_mbps=10000
+	flow -c soze -n 2 -b -1 -L 300 > /run/a
+	expect "packets dropped" "$(tc -n tr -s -j qdisc show dev east | jq '.[0].drops')" -le 200
+	expect "bytes in 0.3 s" "$(awk '{ x += $4 } END { print x }' /run/a)" -ge 30000000
+}
+
+# Windows below one packet: 60 flows on 1 Gbit/s share alike.
+test_many_flows()
+{
+	flow -c soze -n 60 -b -1 -L 3000 > /run/a
+	awk '{ n++; x += $4; xx += $4 * $4 }
+	     END { print x, n * xx ? int(1000 * x * x / (n * xx)) : 0 }' /run/a > /run/jain
+	read -r sum jain < /run/jain
+	echo "# $sum bytes, fairness $jain permille"
+	expect "bytes of all in 3 s" "$sum" -ge 340000000
+	expect "fairness, permille" "$jain" -ge 900
+}
+
+# From Söze to another control and back under traffic; then the modules go while
+# the sockets, which have telemetry, live on.
+test_removal()
+{
+	flow -c soze -n 4 -b 3000000 -S cubic@100@200 -L 3000 > /run/a || fault "taking turns"
+	undamaged
+	# Orphans, of earlier tests too, must end at some time: 2000 s at most.
+	tries=0
+	until rmmod tcp_soze 2> /dev/null || [ $tries -ge 200 ]; do
+		tries=$((tries + 1))
+		sleep 10
+	done
+	insmod "$MODULES/tcp_soze.ko" || fault "tcp_soze is still in use"
+	flow -c soze -n 4 -b -1 -S cubic@1@10000 -L 200 > /run/a &
+	sleep 0.05
+	tries=0
+	until rmmod tcp_soze 2> /dev/null || [ $tries -ge 100 ]; do
+		tries=$((tries + 1))
+		sleep 0.001
+	done
+	rmmod fairlane || fault "not removed under live sockets: $(lsmod)"
+	wait
+	expect "bytes of cubic afterwards" "$(field received 0 /run/a)" -ge 2000000
+	load || fault "not loaded again"
+}
+
+trap 'drop_net' EXIT
+# The stack distrusts times below 1 us, and booting takes none here.
+sleep 0.01
+load || exit 1
+tests=${*:-round_trip both_ways removal no_room fallback silent_bottleneck many_flows}
+echo "KTAP version 1"
+for name in $tests; do
+	number=$((number + 1))
+	bad=
+	net || fault "no network"
+	"test_$name"
+	if [ "$bad" ]; then
+		failed=1
+		echo "not ok $number $name"
+	else
+		echo "ok $number $name"
+	fi
+done
+echo "1..$number"
+exit $failed
