@@ -8,6 +8,7 @@
  * channel, or when the delay has followed the own growth.
  */
 #include "pp_count.h"
+#include "swift.h"
 
 /* RTTs in the own channel before #flow is measured there. */
 #define PP_CHANNEL_MIN		4
@@ -15,6 +16,12 @@
 #define PP_FLOWS_EWMA_SHIFT	3
 /* #flow of a newcomer that meets a conflict before it could measure. */
 #define PP_FLOWS_GUESS		8
+/* The crowd never leaves 1 .. this: a probe is not to wait for ever. */
+#define PP_CROWD_MAX		16
+/* A blocked probe adds this part of the crowd, 1 / 2^this. */
+#define PP_CROWD_BLOCKED_SHIFT	4
+/* Room adds 1 / this to 1 / crowd. */
+#define PP_CROWD_ROOM		128
 /* The delay followed the own growth by this many eighths: we own the queue. */
 #define PP_RESPONSE_EIGHTHS	6
 
@@ -22,6 +29,31 @@
 u64 pp_own_part(const struct pp_core *pp, u64 step)
 {
 	return div_u64(step << PP_FLOWS_SHIFT, pp->flows_q8);
+}
+
+/* One flow's additive increase for an RTT, packets << FL_WND_SHIFT.
+ *
+ * With 1 / #flow, as in the paper, it would be proportional to the flow's own
+ * window, since #flow is in flight / W: whoever has much gets more, and shares
+ * never meet. 1 / sqrt(#flow) lets them, and the sum of all flows grows with
+ * the square root of their number only.
+ */
+u32 pp_own_ai(struct pp_core *pp, const struct pp_chan *ch)
+{
+	u64 ai;
+
+	if (pp->root_of != pp->flows_q8) {
+		pp->root_of = pp->flows_q8;
+		pp->root = fl_isqrt(pp->flows_q8);
+	}
+	ai = div_u64((u64)ch->ai_many_wnd << (PP_FLOWS_SHIFT / 2),
+		     max_t(u32, pp->root, 1));
+	ai = min_t(u64, ai, ch->ai_wnd);
+	if (pp->wnd >= FL_WND_ONE)
+		return ai;
+	/* an ACK stands for 1 / W RTTs; the window grows by half at most */
+	ai = div64_u64(ai << FL_WND_SHIFT, max_t(u64, pp->wnd, 1));
+	return min_t(u64, ai, pp->wnd / 2);
 }
 
 /* #flow by the paper's formula, delay * LineRate / cwnd (line 8). */
@@ -41,6 +73,51 @@ bool pp_owns_less(const struct pp_core *pp, const struct pp_chan *ch,
 	u64 own = (pp->wnd * pp->flows_q8) >> PP_FLOWS_SHIFT;
 
 	return own * 8 < fl_ns_to_wnd(ch->ppn, delay_ns) * eighths;
+}
+
+/* How many flows of the own priority want to resume? The paper does not ask:
+ * each of them sends a packet. #flow is no answer, since it is in flight / W:
+ * who has little takes itself for one of many, and would resume seldom. So the
+ * crowd is found as windows are: 1 / crowd grows by a constant when there is
+ * room, and shrinks by a factor when there was none. All flows see the same
+ * queue, so they end with the same.
+ */
+static void pp_crowd_set(struct pp_core *pp, u32 crowd_q8)
+{
+	pp->crowd_q8 = clamp_t(u32, crowd_q8, PP_FLOWS_ONE,
+			       PP_CROWD_MAX * PP_FLOWS_ONE);
+}
+
+/* One flow's part of a step that all who want to resume make together. */
+u64 pp_crowd_part(const struct pp_core *pp, u64 step)
+{
+	return div_u64(step << PP_FLOWS_SHIFT, pp->crowd_q8);
+}
+
+void pp_crowd_at_least(struct pp_core *pp, u32 n_q8)
+{
+	pp_crowd_set(pp, max_t(u32, pp->crowd_q8, n_q8));
+}
+
+/* A probe saw the own priority above its limit. */
+void pp_crowd_blocked(struct pp_core *pp)
+{
+	pp_crowd_set(pp, pp->crowd_q8 + (pp->crowd_q8 >> PP_CROWD_BLOCKED_SHIFT));
+}
+
+/* The flow had to stop in a conflict: too many have resumed. */
+void pp_crowd_collided(struct pp_core *pp)
+{
+	pp_crowd_set(pp, 2 * pp->crowd_q8);
+}
+
+/* There is room, resumed or not. */
+void pp_crowd_room(struct pp_core *pp)
+{
+	u32 most = PP_CROWD_ROOM * PP_FLOWS_ONE;
+
+	pp_crowd_set(pp, div_u64((u64)pp->crowd_q8 * most,
+				 most + pp->crowd_q8));
 }
 
 /* Lines 15, 16, 33, 34: #flow is halved after enough RTTs at base delay. */
@@ -91,10 +168,11 @@ void pp_estimate_in_channel(struct pp_core *pp, const struct pp_chan *ch,
 
 	/* the channel of priority 0 reaches below the base RTT */
 	if (delay_ns <= ch->lower_ns || pp_at_base(ch, delay_ns)) {
-		pp->in_channel = 0;
+		pp->in_channel -= min_t(u32, pp->in_channel,
+					PP_IN_CHANNEL_LEAVE);
 		return;
 	}
-	if (pp->in_channel < PP_SETTLED)
+	if (pp->in_channel < PP_IN_CHANNEL_MAX)
 		pp->in_channel++;
 	if (pp->in_channel <= PP_CHANNEL_MIN)
 		return;

@@ -10,6 +10,10 @@
 
 /* RTTs in the own channel after which a flow is settled. */
 #define PP_SETTLED		16
+/* It counts no more of them than this, */
+#define PP_IN_CHANNEL_MAX	32
+/* and forgets this many in an RTT outside. */
+#define PP_IN_CHANNEL_LEAVE	4
 
 /* Is this the base RTT? "delay == BaseRtt" in Algorithm 1. */
 static inline bool pp_at_base(const struct pp_chan *ch, u32 delay_ns)
@@ -17,11 +21,17 @@ static inline bool pp_at_base(const struct pp_chan *ch, u32 delay_ns)
 	return delay_ns < ch->base_ns + ch->eps_ns;
 }
 
+u32 pp_own_ai(struct pp_core *pp, const struct pp_chan *ch);
 u64 pp_own_part(const struct pp_core *pp, u64 step);
 u32 pp_flows_by_inflight(const struct pp_core *pp, const struct pp_chan *ch,
 			 u32 delay_ns);
 bool pp_owns_less(const struct pp_core *pp, const struct pp_chan *ch,
 		  u32 delay_ns, u32 eighths);
+u64 pp_crowd_part(const struct pp_core *pp, u64 step);
+void pp_crowd_at_least(struct pp_core *pp, u32 n_q8);
+void pp_crowd_blocked(struct pp_core *pp);
+void pp_crowd_collided(struct pp_core *pp);
+void pp_crowd_room(struct pp_core *pp);
 void pp_count_down(struct pp_core *pp);
 void pp_set_countdown(struct pp_core *pp, const struct pp_chan *ch);
 void pp_estimate_at_excess(struct pp_core *pp, const struct pp_chan *ch,

@@ -48,27 +48,39 @@
  *    doubles in an RTT, up to W_LS per RTT: 300 flows that start at once
  *    make 55 us of queue instead of 570.
  *
- * 5. Stopping. A flow that has been in its channel for a while stops at the
- *    second sample above the limit, as in the paper. In the middle of a
- *    conflict an excess may be the flow's own: all priorities that wake up
- *    after an end fill the same room. Such a flow stops when the excess has
- *    lasted for several RTTs; the original CC shrinks it meanwhile. The paper's
- *    rule makes the heir stop, too, and it all begins again.
+ * 5. Stopping. A flow that is settled in its channel stops at the second sample
+ *    above the limit, as in the paper. In the middle of a conflict an excess
+ *    may be the flow's own: all priorities that wake up after an end fill the
+ *    same room. Such a flow stops when the excess has lasted for several RTTs;
+ *    the original CC shrinks it meanwhile. The paper's rule makes the heir
+ *    stop, too, and it all begins again. What a flow has settled in, it does
+ *    not forget at once: of two flows, the first that stops leaves room that
+ *    would let the other one fight on against the newcomer.
  *
  * 6. Resuming. Only a queue at base delay, or a delay that stayed below the
  *    limit for several probes, lets a preempted flow resume, and a flow
  *    farther below the channel that was last in use needs more of them: the
  *    heir is the first to wake up, and the dip in the queue while one
- *    priority hands over to the next wakes nobody. For the same reason, flows
- *    farther below probe less often (section 4.2.1 has (delay - D_target) for
- *    it), which is most of the probes' share of the link.
+ *    priority hands over to the next wakes nobody. A delay below the limit that
+ *    does not move counts for more than one that does: that is a lower
+ *    priority's queue, not a newcomer's who is on the way up. Flows that met a
+ *    higher priority before they sent anything are as those that it stopped.
+ *
+ * 7. Many flows. A window below a packet cannot be sent at once: all stopped
+ *    flows of a priority would come back with a packet each (section 4.2.1),
+ *    far more than there is room for, and stop one another for ever. Such a
+ *    flow resumes with a packet and a probability: the window of a linear
+ *    start, or its part of the room if all who want to share it (pp_count.c).
+ *    For the same reason a newcomer whose linear start made a queue above the
+ *    limit falls to its share at once, and the additive increase is a function
+ *    of #flow that makes shares meet.
+ *
+ * 8. Probes. While a higher priority has the link, flows probe less often the
+ *    more flows their priority has and the more channels farther up the queue
+ *    is (section 4.2.1 has (delay - D_target) for it). And a crowd uses no more
+ *    than a sixteenth of the line for probes: on a slow line they would be the
+ *    queue that they measure.
  */
-#ifdef __KERNEL__
-#include <linux/errno.h>
-#else
-#include <errno.h>
-#endif
-
 #include "pp_count.h"
 
 /* Smallest window: a packet in 1024 RTTs. */
@@ -79,8 +91,16 @@
 /* RTTs in a lower channel after which #flow must be too high. */
 #define PP_BELOW_MAX		8
 
-/* First window of a linear start with unknown #flow, packets. */
+/* A crowd: what a newcomer may do, each of them would do. */
+#define PP_CROWDED		4
+/* First window with unknown #flow, packets. */
 #define PP_NEW_PKTS		2
+/* Growth of a newcomer in an RTT, eighths. */
+#define PP_NEW_EIGHTHS		6
+/* A newcomer begins with that window above a queue that is less than this many
+ * halves of a channel below its target: that of the next priority.
+ */
+#define PP_NEAR_HALVES		3
 
 /* RTTs above the limit until a flow stops: settled or far from the heir; */
 #define PP_OVER_AT_ONCE		1
@@ -92,8 +112,8 @@
 #define PP_OWN_EIGHTHS		6
 /* Less than these eighths of the queue: grow even inside the channel. */
 #define PP_SMALL_EIGHTHS	2
-/* A preempted flow with no more than this stops at once, packets. */
-#define PP_REST_PKTS		2
+/* A preempted flow whose priority has less than these eighths: at once. */
+#define PP_REST_EIGHTHS		2
 
 /* RTTs for which a higher priority is suspected after an excess. */
 #define PP_HOLD			8
@@ -108,71 +128,22 @@
 #define PP_CLEAR_BASE		6
 /* given by a probe below the limit, */
 #define PP_CLEAR_BELOW		2
+/* or by one that saw what the last one saw, within PP_STILL_EPS epsilon, */
+#define PP_CLEAR_STILL		5
+#define PP_STILL_EPS		2
 /* taken at a stop: the first dip is the own departure. */
-#define PP_CLEAR_STOP		6
+#define PP_CLEAR_STOP		18
 /* More channels than this make no difference. */
 #define PP_GAP_MAX		5
 /* A flow this far from the heir's channel is not the heir. */
 #define PP_GAP_FAR		2
 /* Probe interval: base RTTs added for each channel of the gap, */
 #define PP_PROBE_GAP		2
-/* and for each 2^5 flows of the priority times 6, at most 32. */
-#define PP_PROBE_FLOWS_MUL	6
-#define PP_PROBE_FLOWS_SHIFT	5
+/* for each 2^2 flows of the priority, at most 32, */
+#define PP_PROBE_FLOWS_SHIFT	2
 #define PP_PROBE_FLOWS_MAX	32
-
-/**
- * pp_chan_init() - compute the channel of a priority
- * @ch: the channel
- * @cf: settings
- * @prio: virtual priority, 0 .. PP_PRIO_MAX
- *
- * Section 4.3.2: D_target and D_limit; section 4.4: W_LS.
- * Return: 0, or -EINVAL if a setting is out of its range.
- */
-int pp_chan_init(struct pp_chan *ch, const struct pp_conf *cf, u32 prio)
-{
-	u32 pkt_ns, shorter_ns;
-
-	if (!cf->base_ns || !cf->line_bps || cf->wire_bytes < 64 ||
-	    prio > PP_PRIO_MAX || !cf->start_permille ||
-	    !(cf->fluct_ns + cf->noise_ns))
-		return -EINVAL;
-	ch->ppn = fl_ppn(cf->line_bps, cf->wire_bytes);
-	if (!ch->ppn)
-		return -EINVAL;
-	ch->base_ns = cf->base_ns;
-	ch->width_ns = cf->fluct_ns + cf->noise_ns;
-	ch->target_ns = cf->base_ns + prio * ch->width_ns;
-	ch->limit_ns = ch->target_ns + cf->fluct_ns / 2 + cf->noise_ns;
-	ch->lower_ns = ch->target_ns - cf->fluct_ns / 2;
-	pkt_ns = div64_u64((u64)cf->wire_bytes * 8000000000ULL, cf->line_bps);
-	ch->eps_ns = cf->eps_ns ? cf->eps_ns : max_t(u32, 1000, pkt_ns);
-	if (!prio) {
-		/* a target that can be told from an empty queue */
-		ch->target_ns += ch->eps_ns;
-		ch->limit_ns = max_t(u32, ch->limit_ns,
-				     ch->target_ns + cf->noise_ns);
-	}
-	ch->probe_base_ns = cf->probe_base_ns;
-	if (!ch->probe_base_ns) {
-		shorter_ns = 2 * div64_u64((u64)(cf->wire_bytes - 64) *
-					   8000000000ULL, cf->line_bps);
-		ch->probe_base_ns = cf->base_ns;
-		if (shorter_ns < cf->base_ns / 2)
-			ch->probe_base_ns -= shorter_ns;
-	}
-	ch->probe_cap_ns = cf->probe_cap_ns;
-	ch->bdp_wnd = fl_ns_to_wnd(ch->ppn, cf->base_ns);
-	ch->start_wnd = div_u64(ch->bdp_wnd * cf->start_permille, 1000);
-	ch->ai_wnd = min_t(u64, U32_MAX,
-			   div_u64((u64)cf->ai_bytes << FL_WND_SHIFT,
-				   cf->wire_bytes));
-	ch->max_wnd = max_t(u64, fl_ns_to_wnd(ch->ppn, ch->limit_ns),
-			    2 * FL_WND_ONE);
-	ch->paper = cf->paper;
-	return 0;
-}
+/* and for each flow, up to this many, and each channel beyond the first. */
+#define PP_PROBE_BEYOND_MAX	32
 
 /**
  * pp_init() - begin a flow, stopped: it probes before it sends
@@ -188,6 +159,7 @@ void pp_init(struct pp_core *pp, const struct fl_base_ops *base, u64 now_ns,
 		.base = base,
 		.round_end = snd_nxt,
 		.flows_q8 = PP_FLOWS_ONE,
+		.crowd_q8 = PP_FLOWS_ONE,
 		.stopped = 1,
 	};
 	base->init(pp->base_state, now_ns);
@@ -208,6 +180,18 @@ void pp_suspend_idle(struct pp_core *pp)
 }
 
 /**
+ * pp_skip() - what was sent until now says nothing
+ * @pp: the flow
+ * @snd_nxt: next sequence number; ACKs of earlier data end no RTT
+ */
+void pp_skip(struct pp_core *pp, u32 snd_nxt)
+{
+	pp->ref_wnd = 0;
+	pp->round_end = snd_nxt;
+	pp->over = 0;
+}
+
+/**
  * pp_go() - begin to send
  * @pp: the flow
  * @wnd: window, packets << FL_WND_SHIFT
@@ -216,37 +200,53 @@ void pp_suspend_idle(struct pp_core *pp)
 void pp_go(struct pp_core *pp, u64 wnd, u32 snd_nxt)
 {
 	pp->wnd = wnd;
+	pp_skip(pp, snd_nxt);
 	pp->step_wnd = 0;
-	pp->ref_wnd = 0;
-	pp->round_end = snd_nxt;
 	pp->in_channel = 0;
 	pp->below = 0;
-	pp->over = 0;
 	pp->over_rounds = 0;
 	pp->clear = 0;
 	pp->stopped = 0;
 	pp->dual = 0;
 }
 
+/* Base RTTs in which a probe is sent: one, or more while a higher priority has
+ * the link; see 8. above.
+ */
+static u32 pp_probe_rtts(const struct pp_core *pp, const struct pp_chan *ch,
+			 u32 delay_ns)
+{
+	u32 flows = pp->flows_q8 >> PP_FLOWS_SHIFT;
+	u32 rtts = 1;
+
+	if (ch->paper || delay_ns < ch->limit_ns)
+		return rtts;
+	rtts += pp->gap * PP_PROBE_GAP;
+	rtts += min_t(u32, flows >> PP_PROBE_FLOWS_SHIFT, PP_PROBE_FLOWS_MAX);
+	if (pp->gap > 1)
+		rtts += (pp->gap - 1) * min_t(u32, flows, PP_PROBE_BEYOND_MAX);
+	return rtts;
+}
+
 /* Wait before a probe: (delay - D_target) + random(BaseRtt), section 4.2.1,
- * the latter times a factor for flows that are not the heir; see 6. above.
+ * the latter times a factor.
  */
 static void pp_set_probe_wait(struct pp_core *pp, const struct pp_chan *ch,
 			      u32 delay_ns, u32 random)
 {
-	u32 rtts = 1;
-	u64 wait_ns;
+	u64 span_ns = (u64)ch->base_ns * pp_probe_rtts(pp, ch, delay_ns);
+	u64 room_ns = 0, wait_ns;
 
-	if (!ch->paper && pp->gap && !pp_at_base(ch, delay_ns))
-		rtts += pp->gap * PP_PROBE_GAP +
-			min_t(u32, (pp->flows_q8 * PP_PROBE_FLOWS_MUL) >>
-				   (PP_PROBE_FLOWS_SHIFT + PP_FLOWS_SHIFT),
-			      PP_PROBE_FLOWS_MAX);
-	wait_ns = ((u64)random * ch->base_ns) >> 32;
-	wait_ns *= rtts;
+	/* twice: half of it is the mean */
+	if (!ch->paper)
+		room_ns = ((u64)ch->probe_room_ns * pp->crowd_q8) >>
+			  (PP_FLOWS_SHIFT - 1);
+	span_ns = min_t(u64, max_t(u64, span_ns, room_ns), U32_MAX);
+	wait_ns = (random * span_ns) >> 32;
 	if (delay_ns > ch->target_ns)
 		wait_ns += delay_ns - ch->target_ns;
-	pp->probe_wait_ns = min_t(u64, wait_ns, ch->probe_cap_ns);
+	pp->probe_wait_ns = min_t(u64, wait_ns,
+				  max_t(u64, ch->probe_cap_ns, room_ns));
 }
 
 static enum pp_verdict pp_stop(struct pp_core *pp, const struct pp_chan *ch,
@@ -260,16 +260,6 @@ static enum pp_verdict pp_stop(struct pp_core *pp, const struct pp_chan *ch,
 	return PP_STOP;
 }
 
-/* The limit of a flow. While a higher priority is suspected it is the target:
- * two priorities could share the span between the two of them for long.
- */
-static u32 pp_limit_now(const struct pp_core *pp, const struct pp_chan *ch)
-{
-	if (pp->hold && !ch->paper)
-		return min_t(u32, ch->target_ns, ch->limit_ns);
-	return ch->limit_ns;
-}
-
 /* RTTs above the limit that this flow endures; see 5. above. */
 static u32 pp_patience(const struct pp_core *pp, const struct pp_chan *ch,
 		       u32 delay_ns)
@@ -277,9 +267,18 @@ static u32 pp_patience(const struct pp_core *pp, const struct pp_chan *ch,
 	if (pp->in_channel >= PP_SETTLED ||
 	    (pp->preempted && pp->gap >= PP_GAP_FAR))
 		return PP_OVER_AT_ONCE;
+	if (pp->preempted &&
+	    pp_owns_less(pp, ch, delay_ns, PP_REST_EIGHTHS))
+		return PP_OVER_AT_ONCE;
 	if (pp_owns_less(pp, ch, delay_ns, PP_OWN_EIGHTHS))
 		return PP_OVER_CONFLICT;
 	return PP_OVER_OWN;
+}
+
+/* A flow's share of what is in flight at the target. */
+static u64 pp_own_target(const struct pp_core *pp, const struct pp_chan *ch)
+{
+	return pp_own_part(pp, fl_ns_to_wnd(ch->ppn, ch->target_ns));
 }
 
 /* A sample above the limit. Return: true if the flow must stop. */
@@ -300,15 +299,22 @@ static bool pp_over_limit(struct pp_core *pp, const struct pp_chan *ch,
 	if (!fl_seq_after(s->ack_seq, pp->round_end))
 		return false;
 	pp->round_end = s->snd_nxt;
-	if (!pp->over_rounds)
+	if (!pp->over_rounds) {
 		pp_estimate_at_excess(pp, ch, s->delay_ns);
+		if (pp->linear && !pp->flows_known) {
+			pp->wnd = min_t(u64, pp->wnd, pp_own_target(pp, ch));
+			pp_crowd_at_least(pp, pp->flows_q8);
+		}
+	}
 	if (pp->over_rounds < U8_MAX)
 		pp->over_rounds++;
 	pp->hold = PP_HOLD;
 	pp->low_rounds = 0;
-	return pp->over_rounds >= pp_patience(pp, ch, s->delay_ns) ||
-	       pp->wnd < FL_WND_ONE ||
-	       (pp->preempted && pp->wnd <= PP_REST_PKTS * FL_WND_ONE);
+	if (pp->over_rounds < pp_patience(pp, ch, s->delay_ns))
+		return false;
+	if (pp->over_rounds > PP_OVER_AT_ONCE)
+		pp_crowd_collided(pp);
+	return true;
 }
 
 /* An RTT has ended below the limit: is a higher priority still suspected? */
@@ -356,11 +362,14 @@ static u64 pp_adaptive_step(struct pp_core *pp, const struct pp_chan *ch,
 	if (pp->below > PP_BELOW_MAX)
 		pp->flows_q8 = max_t(u32, pp->flows_q8 - pp->flows_q8 / 4,
 				     PP_FLOWS_ONE);
+	if (pp->crowd_q8 >= PP_CROWDED * PP_FLOWS_ONE)
+		return max_t(u64, pp_crowd_part(pp, room) / 2, by_ratio / 2);
 	if (pp->flows_known)
 		return max_t(u64, pp_own_part(pp, room) / 2, by_ratio / 2);
 	if (pp->linear)
 		return by_ratio;
-	step = max_t(u64, pp->wnd / 2, min_t(u64, FL_WND_ONE, room));
+	step = max_t(u64, pp->wnd * PP_NEW_EIGHTHS / 8,
+		     min_t(u64, FL_WND_ONE, room));
 	step = min_t(u64, step, max_t(u64, max_t(u64, room, pp->wnd) / 2,
 				      FL_WND_ONE));
 	return max_t(u64, step, by_ratio);
@@ -414,7 +423,7 @@ static bool pp_round_over(struct pp_core *pp, const struct pp_chan *ch,
 			  const struct fl_sample *s)
 {
 	if (!fl_seq_after(s->ack_seq, pp->round_end) ||
-	    (!ch->paper && s->delay_ns >= pp_limit_now(pp, ch)))
+	    (!ch->paper && s->delay_ns >= ch->limit_ns))
 		return false;
 	pp->round_end = s->snd_nxt;
 	pp->dual = !pp->dual;
@@ -448,7 +457,7 @@ enum pp_verdict pp_on_ack(struct pp_core *pp, const struct pp_chan *ch,
 	if (!s->delay_ns)
 		return PP_SEND;
 	round = pp_round_over(pp, ch, s);
-	if (s->delay_ns >= pp_limit_now(pp, ch)) {
+	if (s->delay_ns >= ch->limit_ns) {
 		if (pp_over_limit(pp, ch, s))
 			return pp_stop(pp, ch, s);
 	} else {
@@ -458,8 +467,11 @@ enum pp_verdict pp_on_ack(struct pp_core *pp, const struct pp_chan *ch,
 		else if (round)
 			pp_round(pp, ch, s);
 	}
-	t.ai_wnd = min_t(u64, pp_own_part(pp, ch->ai_wnd) + pp->step_wnd,
-			 U32_MAX);
+	if (ch->paper)
+		t.ai_wnd = min_t(u64, pp_own_part(pp, ch->ai_wnd) +
+				 pp->step_wnd, U32_MAX);
+	else
+		t.ai_wnd = pp_own_ai(pp, ch);
 	pp->base->on_ack(pp->base_state, &t, &pp->wnd, s);
 	return PP_SEND;
 }
@@ -468,18 +480,67 @@ enum pp_verdict pp_on_ack(struct pp_core *pp, const struct pp_chan *ch,
 static bool pp_may_resume(struct pp_core *pp, const struct pp_chan *ch,
 			  u32 delay_ns)
 {
-	s32 need = PP_CLEAR_HEIR;
+	u32 moved_ns = delay_ns > pp->probe_ns ? delay_ns - pp->probe_ns :
+						 pp->probe_ns - delay_ns;
+	s32 need = PP_CLEAR_HEIR, points = PP_CLEAR_BELOW;
 
 	if (ch->paper || !pp->preempted)
 		return true;
 	if (pp_at_base(ch, delay_ns)) {
-		pp->clear += PP_CLEAR_BASE;
+		points = PP_CLEAR_BASE;
 		if (pp->gap > 1)
 			need += (pp->gap - 1) * PP_CLEAR_GAP;
-	} else {
-		pp->clear += PP_CLEAR_BELOW;
+	} else if (moved_ns < PP_STILL_EPS * ch->eps_ns) {
+		points = PP_CLEAR_STILL;
 	}
+	if (pp->clear < need)
+		pp->clear += points;
 	return pp->clear >= need;
+}
+
+/* What can be sent of a window: less than a packet is a packet, with that
+ * probability, or nothing; see 7. above.
+ */
+static u64 pp_whole_wnd(u64 wnd, u32 random)
+{
+	if (wnd >= FL_WND_ONE)
+		return wnd;
+	return (random & (FL_WND_ONE - 1)) < wnd ? FL_WND_ONE : 0;
+}
+
+/* Window of a linear start; 0 = not yet. */
+static u64 pp_linear_wnd(struct pp_core *pp, const struct pp_chan *ch,
+			 u32 random)
+{
+	u64 wnd = pp_own_part(pp, ch->start_wnd);
+
+	pp_count_down(pp);
+	if (ch->paper)
+		return wnd < PP_PAPER_MIN_WND ? 0 : wnd;
+	if (!pp->flows_known)
+		return clamp_t(u64, wnd, FL_WND_ONE, PP_NEW_PKTS * FL_WND_ONE);
+	return pp_whole_wnd(wnd, random);
+}
+
+/* Window of a flow that resumes above somebody's queue; 0 = not yet. */
+static u64 pp_resume_wnd(struct pp_core *pp, const struct pp_chan *ch,
+			 u32 delay_ns, u32 random)
+{
+	u32 room_ns = ch->target_ns > delay_ns ? ch->target_ns - delay_ns : 0;
+	u64 room = fl_ns_to_wnd(ch->ppn, room_ns);
+
+	if (ch->paper)
+		return FL_WND_ONE;
+	if (pp->preempted) {
+		/* all who want to, half of the room, at least a packet */
+		room = max_t(u64, room / 2, FL_WND_ONE);
+		room = pp_crowd_part(pp, room);
+		pp_crowd_room(pp);
+		return pp_whole_wnd(min_t(u64, room, FL_WND_ONE), random);
+	}
+	if (room_ns >= ch->width_ns / 2 * PP_NEAR_HALVES)
+		return FL_WND_ONE;
+	return clamp_t(u64, room, FL_WND_ONE, PP_NEW_PKTS * FL_WND_ONE);
 }
 
 /**
@@ -496,7 +557,7 @@ static bool pp_may_resume(struct pp_core *pp, const struct pp_chan *ch,
 enum pp_verdict pp_on_probe(struct pp_core *pp, const struct pp_chan *ch,
 			    u32 delay_ns, u32 snd_nxt, u32 random)
 {
-	u64 wnd = FL_WND_ONE;
+	u64 wnd = 0;
 
 	if (!pp->stopped)
 		return PP_SEND;
@@ -505,28 +566,25 @@ enum pp_verdict pp_on_probe(struct pp_core *pp, const struct pp_chan *ch,
 				  delay_ns - ch->probe_base_ns : 0);
 	if (delay_ns >= ch->limit_ns) {
 		pp->clear = 0;
+		pp->preempted = 1;
 		/* rounded with 0.2: q is a little lower than its target */
 		pp->gap = min_t(u32, (delay_ns - ch->target_ns +
 				      ch->width_ns / 5) / ch->width_ns,
 				PP_GAP_MAX);
-		goto again;
+		if (!pp->gap)
+			pp_crowd_blocked(pp);
+	} else if (pp_may_resume(pp, ch, delay_ns)) {
+		pp->linear = pp_at_base(ch, delay_ns);
+		wnd = pp->linear ? pp_linear_wnd(pp, ch, random) :
+				   pp_resume_wnd(pp, ch, delay_ns, random);
 	}
-	if (!pp_may_resume(pp, ch, delay_ns))
-		goto again;
-	pp->linear = pp_at_base(ch, delay_ns);
-	if (pp->linear) {
-		wnd = pp_own_part(pp, ch->start_wnd);
-		if (!ch->paper && !pp->flows_known)
-			wnd = min_t(u64, wnd, PP_NEW_PKTS * FL_WND_ONE);
-		pp_count_down(pp);
-		if (ch->paper && wnd < PP_PAPER_MIN_WND)
-			goto again;
+	pp->probe_ns = delay_ns;
+	if (!wnd) {
+		pp_set_probe_wait(pp, ch, delay_ns, random);
+		return PP_PROBE;
 	}
 	pp_go(pp, wnd, snd_nxt);
 	return PP_RESUME;
-again:
-	pp_set_probe_wait(pp, ch, delay_ns, random);
-	return PP_PROBE;
 }
 
 /**

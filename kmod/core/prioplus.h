@@ -27,7 +27,12 @@
  * @width_ns: A + B, distance of two priorities' targets, ns
  * @eps_ns: a delay less than this above @base_ns is the base RTT, ns
  * @probe_cap_ns: longest wait before a probe, ns
+ * @probe_room_ns: time on the line in which each flow of the priority may
+ *	send a probe, ns
  * @ai_wnd: W_AI of the original CC, packets << FL_WND_SHIFT
+ * @ai_many_wnd: additive increase of all flows of the priority together, as
+ *	far as their number allows: a flow's part is this / sqrt(#flow), and at
+ *	most @ai_wnd; packets << FL_WND_SHIFT
  * @ppn: line rate, see fl_ppn()
  * @bdp_wnd: line rate times base RTT, packets << FL_WND_SHIFT
  * @start_wnd: W_LS, step of the linear start, packets << FL_WND_SHIFT
@@ -43,7 +48,9 @@ struct pp_chan {
 	u32 width_ns;
 	u32 eps_ns;
 	u32 probe_cap_ns;
+	u32 probe_room_ns;
 	u32 ai_wnd;
+	u32 ai_many_wnd;
 	bool paper;
 	u64 ppn;
 	u64 bdp_wnd;
@@ -100,9 +107,13 @@ enum pp_verdict {
  * @ref_ns: delay at that time, ns
  * @round_end: an ACK beyond this number ends the RTT
  * @probe_wait_ns: wait before the next probe, ns
+ * @probe_ns: delay that the last probe saw, as of a full packet, ns
  * @flows_q8: #flow, estimated flows of this priority, << PP_FLOWS_SHIFT
+ * @crowd_q8: flows of this priority that want to resume, << PP_FLOWS_SHIFT
+ * @root_of: the #flow that @root is of
+ * @root: square root of #flow, << PP_FLOWS_SHIFT / 2
  * @countdown: RTTs at base delay until #flow is halved
- * @in_channel: RTTs in a row that ended inside the own channel
+ * @in_channel: RTTs that ended inside the own channel, forgotten outside
  * @below: RTTs in a row that ended in a lower channel
  * @over: consecutive samples above D_limit (0 .. 2)
  * @over_rounds: RTTs above D_limit in this conflict
@@ -114,7 +125,8 @@ enum pp_verdict {
  * @dual: the RTT after an adaptive increase is over (paper mode)
  * @linear: this run began with a linear start
  * @flows_known: #flow was measured, it is not a guess
- * @preempted: stopped by a higher priority and not settled since
+ * @preempted: a higher priority has stopped the flow, or kept it from
+ *	beginning, and it has not settled since
  */
 struct pp_core {
 	u64 wnd;
@@ -125,7 +137,11 @@ struct pp_core {
 	u32 ref_ns;
 	u32 round_end;
 	u32 probe_wait_ns;
+	u32 probe_ns;
 	u32 flows_q8;
+	u32 crowd_q8;
+	u32 root_of;
+	u16 root;
 	u16 countdown;
 	u8 in_channel;
 	u8 below;
@@ -146,6 +162,7 @@ int pp_chan_init(struct pp_chan *ch, const struct pp_conf *cf, u32 prio);
 void pp_init(struct pp_core *pp, const struct fl_base_ops *base, u64 now_ns,
 	     u32 snd_nxt);
 void pp_suspend_idle(struct pp_core *pp);
+void pp_skip(struct pp_core *pp, u32 snd_nxt);
 void pp_go(struct pp_core *pp, u64 wnd, u32 snd_nxt);
 enum pp_verdict pp_on_ack(struct pp_core *pp, const struct pp_chan *ch,
 			  const struct fl_sample *s);

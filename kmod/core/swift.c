@@ -104,6 +104,7 @@ u32 fl_isqrt(u64 x)
 	}
 	return r;
 }
+EXPORT_SYMBOL_GPL(fl_isqrt);
 
 /**
  * fl_swift_scaled_target() - target delay for a window

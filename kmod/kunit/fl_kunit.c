@@ -8,6 +8,7 @@
 
 #include "../core/prioplus.c"
 #include "../core/pp_count.c"
+#include "../core/pp_chan.c"
 #include "swift.h"
 
 /* The testbed of the PrioPlus paper, with one packet a microsecond. */

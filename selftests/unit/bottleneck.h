@@ -34,6 +34,8 @@ struct bn_event {
 struct bn_flow {
 	struct pp_core pp;
 	struct pp_chan ch;
+	u64 end_ns;		/* time of the last ACK */
+	u32 stops;
 	u64 nic_free_ns;
 	u64 pace_ns;
 	u32 snd_nxt;
@@ -47,8 +49,14 @@ struct bn_flow {
 
 /**
  * struct bn - a run
- * @line_bps: rate of all links
+ * @line_bps: rate of the bottleneck
+ * @access_bps: rate of the senders' links; 0 = @line_bps
+ * @conf_bps: line rate that the flows are told; 0 = @line_bps
+ * @conf_base_ns: base RTT that the flows are told; 0 = the true one
  * @prop_ns: propagation delay of a link; there are two each way
+ * @jitter_ns: each delay sample of data is longer by up to this
+ * @fluct_ns: A of the channels; 0 = 3200
+ * @noise_ns: B of the channels; 0 = 800
  * @now_ns: time
  * @end_ns: end of the run
  * @port_free_ns: when the port has sent what it has
@@ -64,7 +72,13 @@ struct bn_flow {
  */
 struct bn {
 	u64 line_bps;
+	u64 access_bps;
+	u64 conf_bps;
+	u32 conf_base_ns;
 	u64 prop_ns;
+	u32 jitter_ns;
+	u32 fluct_ns;
+	u32 noise_ns;
 	u64 now_ns;
 	u64 end_ns;
 	u64 port_free_ns;
@@ -89,6 +103,11 @@ static inline u32 bn_random(struct bn *b)
 static inline u64 bn_line_ns(const struct bn *b, u32 bytes)
 {
 	return bytes * 8000000000ULL / b->line_bps;
+}
+
+static inline u64 bn_access_ns(const struct bn *b, u32 bytes)
+{
+	return bytes * 8000000000ULL / (b->access_bps ?: b->line_bps);
 }
 
 static inline bool bn_before(const struct bn_event *a,
@@ -134,7 +153,7 @@ static inline struct bn_event bn_pop(struct bn *b)
 	return first;
 }
 
-/* A packet leaves the sender's card, which is as fast as the bottleneck. */
+/* A packet leaves the sender's card. */
 static inline void bn_send(struct bn *b, int f, bool probe)
 {
 	struct bn_flow *fl = &b->flow[f];
@@ -145,7 +164,7 @@ static inline void bn_send(struct bn *b, int f, bool probe)
 
 	if (fl->nic_free_ns < b->now_ns)
 		fl->nic_free_ns = b->now_ns;
-	fl->nic_free_ns += bn_line_ns(b, probe ? BN_PROBE : BN_WIRE);
+	fl->nic_free_ns += bn_access_ns(b, probe ? BN_PROBE : BN_WIRE);
 	e.at_ns = fl->nic_free_ns + b->prop_ns;
 	if (!probe)
 		e.seq = ++fl->snd_nxt;
@@ -160,6 +179,8 @@ static inline void bn_send_window(struct bn *b, int f)
 	if (!fl->alive || fl->pp.stopped)
 		return;
 	while (fl->snd_nxt - fl->snd_una < (pkts ? pkts : 1)) {
+		if (fl->left_pkts && fl->snd_nxt >= fl->left_pkts)
+			return;
 		if (!pkts && b->now_ns < fl->pace_ns) {
 			if (!fl->pacing)
 				bn_push(b, (struct bn_event) {
@@ -202,7 +223,7 @@ static inline void bn_arrive(struct bn *b, const struct bn_event *e)
 	}
 	ack.what = BN_ACK;
 	ack.at_ns = b->port_free_ns + 3 * b->prop_ns +
-		    2 * bn_line_ns(b, BN_PROBE);
+		    2 * bn_access_ns(b, BN_PROBE);
 	bn_push(b, ack);
 }
 
@@ -217,6 +238,8 @@ static inline void bn_acked(struct bn *b, const struct bn_event *e)
 		.random = bn_random(b), .wnd_limited = true,
 	};
 
+	if (b->jitter_ns && !e->probe)
+		s.delay_ns += bn_random(b) % b->jitter_ns;
 	if (e->probe) {
 		if (fl->pp.stopped &&
 		    pp_on_probe(&fl->pp, &fl->ch, delay_ns, fl->snd_nxt,
@@ -224,11 +247,14 @@ static inline void bn_acked(struct bn *b, const struct bn_event *e)
 			bn_probe_after(b, e->flow, fl->pp.probe_wait_ns);
 	} else {
 		fl->snd_una = e->seq;
-		if (fl->left_pkts && e->seq >= fl->left_pkts)
+		fl->end_ns = b->now_ns;
+		if (fl->left_pkts && e->seq >= fl->left_pkts) {
 			fl->alive = false;
-		else if (!fl->pp.stopped &&
-			 pp_on_ack(&fl->pp, &fl->ch, &s) == PP_STOP)
+		} else if (!fl->pp.stopped &&
+			   pp_on_ack(&fl->pp, &fl->ch, &s) == PP_STOP) {
+			fl->stops++;
 			bn_probe_after(b, e->flow, fl->pp.probe_wait_ns);
+		}
 	}
 	bn_send_window(b, e->flow);
 }
@@ -277,8 +303,8 @@ static inline void bn_run(struct bn *b)
 
 static inline u64 bn_base_ns(const struct bn *b)
 {
-	return 4 * b->prop_ns + 2 * bn_line_ns(b, BN_WIRE) +
-	       2 * bn_line_ns(b, BN_PROBE);
+	return 4 * b->prop_ns + bn_line_ns(b, BN_WIRE) +
+	       bn_access_ns(b, BN_WIRE) + 2 * bn_access_ns(b, BN_PROBE);
 }
 
 /* Room for the flows and the counters of a run until end_ns. */
@@ -309,8 +335,10 @@ static inline int bn_add(struct bn *b, int f, int class, u32 prio, bool paper,
 			 u64 start_ns, u64 stop_ns)
 {
 	struct pp_conf cf = {
-		.base_ns = bn_base_ns(b), .line_bps = b->line_bps,
-		.wire_bytes = BN_WIRE, .fluct_ns = 3200, .noise_ns = 800,
+		.base_ns = b->conf_base_ns ?: bn_base_ns(b),
+		.line_bps = b->conf_bps ?: b->line_bps,
+		.wire_bytes = BN_WIRE, .fluct_ns = b->fluct_ns ?: 3200,
+		.noise_ns = b->noise_ns ?: 800,
 		.probe_cap_ns = 1000000, .start_permille = paper ? 125 : 500,
 		.ai_bytes = 150, .paper = paper,
 	};

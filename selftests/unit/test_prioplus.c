@@ -2,6 +2,7 @@
 /* PrioPlus as a core, kmod/core/prioplus.c: EuroSys 2025, Algorithm 1. */
 #include <math.h>
 
+#include "pp_count.h"
 #include "prioplus.h"
 #include "swift.h"
 #include "unit.h"
@@ -168,15 +169,44 @@ TEST(probe_wait)
 
 TEST(far_from_the_heir_probes_less_often)
 {
-	u32 near_ns;
-
 	start(3, false, 0);
 	CHECK_EQ(probe(14400, 1U << 31), PP_PROBE);
-	near_ns = flow.probe_wait_ns - 2400;
-	CHECK_EQ(near_ns, 6500u);
+	CHECK_EQ(flow.gap, 0);
+	CHECK_EQ(flow.probe_wait_ns, 2400u + 6500);
 	CHECK_EQ(probe(24000, 1U << 31), PP_PROBE);	/* three channels up */
 	CHECK_EQ(flow.gap, 3);
-	CHECK_EQ(flow.probe_wait_ns - 12000, 7 * near_ns);
+	/* two base RTTs for each, and one for each flow beyond the first */
+	CHECK_EQ(flow.probe_wait_ns, 12000u + (1 + 3 * 2 + 2 * 1) * 6500);
+	flow.flows_q8 = 20 * PP_FLOWS_ONE;
+	CHECK_EQ(probe(24000, 1U << 31), PP_PROBE);
+	CHECK_EQ(flow.probe_wait_ns,
+		 12000u + (1 + 3 * 2 + 20 / 4 + 2 * 20) * 6500);
+	/* below the limit all probe alike */
+	CHECK_EQ(probe(8000, 1U << 31), PP_PROBE);
+	CHECK_EQ(flow.probe_wait_ns, 6500u);
+}
+
+TEST(a_crowd_probes_no_more_than_a_part_of_the_line)
+{
+	u32 probe_ns = 91 * 8 / 10;
+	u64 sum_ns = 0;
+	int i;
+
+	start(3, false, 0);
+	probe(15000, 0);
+	flow.crowd_q8 = 10 * PP_FLOWS_ONE;
+	for (i = 0; i < 1000; i++) {
+		flow.preempted = 1;
+		flow.crowd_q8 = 10 * PP_FLOWS_ONE;
+		CHECK_EQ(probe(15000, 4294967u * i), PP_PROBE);
+		sum_ns += flow.probe_wait_ns - 3000;
+	}
+	CHECK(fabs(sum_ns / 1000.0 / (10 * 16 * probe_ns) - 1) < 0.15);
+	/* the cap of a wait is no reason to use more */
+	flow.crowd_q8 = 16 * PP_FLOWS_ONE;
+	chan.probe_cap_ns = 10000;
+	probe(15000, U32_MAX);
+	CHECK(flow.probe_wait_ns > 16 * 16 * probe_ns);
 }
 
 TEST(stops_at_the_second_sample_above_the_limit)
@@ -346,6 +376,143 @@ TEST(heir_resumes_before_the_others)
 	for (n = 1; probe(0, 0) == PP_PROBE; n++)
 		CHECK(n < 20);
 	CHECK(n > 5);
+}
+
+TEST(a_still_queue_below_is_a_lower_priority)
+{
+	int still, moving;
+
+	settle(3, 12.5);
+	rtt(20000);
+	probe(20000, 0);
+	for (still = 1; probe(8000 + still % 2 * 300, 0) == PP_PROBE; still++)
+		CHECK(still < 20);
+	settle(3, 12.5);
+	rtt(20000);
+	probe(20000, 0);
+	/* a newcomer on its way up */
+	for (moving = 1; probe(1500 + moving * 2500, 0) == PP_PROBE &&
+	     moving < 5; moving++)
+		;
+	CHECK_LT(still, moving);
+}
+
+TEST(settled_flow_remembers_for_a_while)
+{
+	int i;
+
+	/* another flow of the priority has stopped and left room */
+	settle(3, 12.5);
+	rtt(7000);
+	rtt(7000);
+	flow.wnd = PKTS(12.5);
+	while (!fl_seq_after(seq + 1, flow.round_end))
+		ack(12000);
+	CHECK_EQ(ack(14500), PP_SEND);
+	CHECK_EQ(ack(14500), PP_STOP);
+	/* but not for ever */
+	settle(3, 12.5);
+	for (i = 0; i < 10; i++) {
+		flow.wnd = PKTS(12.5);
+		rtt(7000);
+	}
+	CHECK_EQ(flow.in_channel, 0);
+}
+
+TEST(kept_from_beginning_is_as_stopped)
+{
+	start(3, false, 0);
+	CHECK_EQ(probe(16000, 0), PP_PROBE);
+	/* the dip of a handover does not start a flow that never sent */
+	CHECK_EQ(probe(0, 0), PP_PROBE);
+	CHECK_EQ(probe(0, 0), PP_RESUME);
+}
+
+TEST(newcomer_next_to_the_lower_priority)
+{
+	start(4, false, 0);
+	CHECK_EQ(probe(12000, 0), PP_RESUME);	/* the queue of priority 3 */
+	CHECK(fabs(PKTS_OF(flow.wnd) - 2) < 0.001);
+	start(8, false, 0);
+	CHECK_EQ(probe(12000, 0), PP_RESUME);	/* far below */
+	CHECK(fabs(PKTS_OF(flow.wnd) - 1) < 0.001);
+}
+
+/* Part of 1000 draws in which a preempted flow of a crowd resumes. */
+static double resumes(double crowd, u32 queue_ns)
+{
+	u32 r = 99, i, n = 0;
+
+	for (i = 0; i < 1000; i++) {
+		settle(3, 12.5);
+		rtt(20000);
+		flow.clear = 100;
+		flow.crowd_q8 = crowd * PP_FLOWS_ONE;
+		r = r * 1664525 + 1013904223;
+		n += probe(queue_ns, r >> 4) == PP_RESUME;
+	}
+	return n / 1000.0;
+}
+
+TEST(a_crowd_resumes_by_chance)
+{
+	/* half of the room of 8 packets, or a packet at least, among all */
+	CHECK(resumes(1, 4000) == 1);
+	CHECK(fabs(resumes(16, 4000) - 4 / 16.0) < 0.06);
+	CHECK(fabs(resumes(8, 13000) - 1 / 8.0) < 0.05);
+}
+
+TEST(crowds_become_alike)
+{
+	struct pp_core few = { .crowd_q8 = PP_FLOWS_ONE };
+	struct pp_core many = { .crowd_q8 = 16 * PP_FLOWS_ONE };
+	int i, k;
+
+	/* both see the same: room, and now and then none */
+	for (i = 0; i < 300; i++) {
+		for (k = 0; k < 12; k++) {
+			pp_crowd_room(&few);
+			pp_crowd_room(&many);
+		}
+		pp_crowd_collided(&few);
+		pp_crowd_collided(&many);
+	}
+	CHECK(many.crowd_q8 < 1.1 * few.crowd_q8);
+	CHECK(few.crowd_q8 > 2 * PP_FLOWS_ONE);
+}
+
+TEST(shares_meet)
+{
+	struct pp_core a = { .wnd = PKTS(4), .flows_q8 = 4 * PP_FLOWS_ONE };
+	struct pp_core b = { .wnd = PKTS(16), .flows_q8 = PP_FLOWS_ONE };
+	u32 ai_a, ai_b;
+
+	start(3, false, 0);
+	chan.ai_wnd = U32_MAX;
+	ai_a = pp_own_ai(&a, &chan);
+	ai_b = pp_own_ai(&b, &chan);
+	/* who has four times as much grows by twice as much, not four times */
+	CHECK(fabs((double)ai_b / ai_a - 2) < 0.02);
+	/* windows below a packet: for the time that an ACK stands for */
+	a.wnd = PKTS(0.25);
+	a.flows_q8 = 64 * PP_FLOWS_ONE;
+	chan.ai_wnd = PKTS(0.01);
+	CHECK(fabs(PKTS_OF(pp_own_ai(&a, &chan)) - 0.04) < 0.001);
+	chan.ai_wnd = PKTS(1);
+	chan.ai_many_wnd = PKTS(8);
+	CHECK(fabs(PKTS_OF(pp_own_ai(&a, &chan)) - 0.125) < 0.001);
+}
+
+TEST(too_many_newcomers_fall_to_their_share)
+{
+	start(5, false, 0);
+	probe(0, 0);
+	flow.wnd = PKTS(2);
+	/* 87 us of two packets each: 50 flows */
+	rtt(87000);
+	CHECK(flow.flows_q8 > 40 * PP_FLOWS_ONE);
+	CHECK(PKTS_OF(flow.wnd) < 33 / 40.0);
+	CHECK(flow.crowd_q8 > 8 * PP_FLOWS_ONE);
 }
 
 TEST(long_occupied_by_a_lower_priority_is_no_trap)

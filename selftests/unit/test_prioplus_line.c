@@ -88,7 +88,7 @@ TEST(figure_8_at_10_gbit)
 		.classes = 4, .flows = 2, .prio = prio,
 	};
 
-	climb_all(&st, 300, 250, 0.98);
+	climb_all(&st, 200, 250, 0.985);
 }
 
 TEST(figure_10a_at_100_gbit)
@@ -99,7 +99,7 @@ TEST(figure_10a_at_100_gbit)
 		.step_ns = 2 * MS, .classes = 8, .flows = 30, .prio = prio,
 	};
 
-	climb_all(&st, 300, 400, 0.98);
+	climb_all(&st, 200, 300, 0.985);
 }
 
 TEST(priorities_far_apart)
@@ -135,6 +135,137 @@ TEST(the_paper_mode_is_slower)
 	CHECK_LT(2 * ours_us, paper_us);
 }
 
+/* Random staircases: classes, flows, priorities and times by chance, with noise
+ * on the delays. Return: longest time for which lower priorities have more than
+ * 5 % of the line while a higher one is there, us.
+ */
+static u32 intrusion_us(u32 seed)
+{
+	u64 start[BN_CLASSES], stop[BN_CLASSES], end = 16 * MS, t;
+	struct bn b = { .line_bps = seed % 2 ? 100000000000ULL : 10000000000ULL,
+			.prop_ns = seed % 2 ? 2935 : 2600, .jitter_ns = 876,
+			.random = seed * 7919 + 17 };
+	int classes = 2 + bn_random(&b) % 6, c, f, top, last = -1;
+	int flows = 1 + bn_random(&b) % (seed % 2 ? 30 : 6);
+	u32 prio[BN_CLASSES], run_us = 0, worst_us = 0, p = 0;
+	bool event;
+	double low;
+
+	for (c = 0; c < classes; c++) {
+		start[c] = bn_random(&b) % 8000 * 1000;
+		stop[c] = 8 * MS + bn_random(&b) % 7000 * 1000;
+		p += 1 + bn_random(&b) % 2;
+		prio[c] = p;
+	}
+	bn_init(&b, classes * flows, end, seed + 1000);
+	for (f = 0; f < b.flows; f++) {
+		c = f / flows;
+		CHECK_EQ(bn_add(&b, f, c, prio[c], false,
+				start[c] + bn_random(&b) % 20000, stop[c]), 0);
+	}
+	bn_run(&b);
+	for (t = 0; t < end; t += 100000) {
+		top = -1;
+		event = false;
+		low = 0;
+		for (c = 0; c < classes; c++) {
+			if (start[c] <= t && stop[c] >= t + 100000)
+				top = c;
+			event |= start[c] - t < 100000 || stop[c] - t < 100000;
+		}
+		for (c = 0; c < top; c++)
+			low += bn_share(&b, c, t, t + 100000);
+		if (top != last || event || low <= 0.05)
+			run_us = 0;
+		else
+			run_us += 100;
+		last = top;
+		if (run_us > worst_us)
+			worst_us = run_us;
+	}
+	bn_free(&b);
+	return worst_us;
+}
+
+TEST(starvation_trap_in_random_staircases)
+{
+	/* simulator of the paper's authors: a lower priority keeps 76 % for 5 ms
+	 * and on, in one noisy run of three
+	 */
+	u32 seed, us, worst_us = 0, above = 0;
+
+	for (seed = 0; seed < 40; seed++) {
+		us = intrusion_us(seed);
+		above += us > 1000;
+		if (us > worst_us)
+			worst_us = us;
+	}
+	printf("# longest %u us, above 1 ms in %u of 40\n", worst_us, above);
+	CHECK_LE(worst_us, 2500u);
+	CHECK_LE(above, 2u);
+}
+
+/* Fairness (Jain) of flows of one priority that start at once, and their part
+ * of the line's bytes.
+ */
+static double fairness(struct bn *b, int flows, u64 end_ns, double *used)
+{
+	double sum = 0, squares = 0, x;
+	int f;
+
+	bn_init(b, flows, end_ns, 5);
+	for (f = 0; f < flows; f++)
+		CHECK_EQ(bn_add(b, f, 0, 3, false, bn_random(b) % 20000,
+				end_ns), 0);
+	bn_run(b);
+	for (f = 0; f < flows; f++) {
+		x = b->flow[f].snd_una;
+		sum += x;
+		squares += x * x;
+	}
+	*used = bn_share(b, 0, 0, end_ns);
+	bn_free(b);
+	printf("# %d flows: Jain %.3f, %.3f of the line\n", flows,
+	       sum * sum / flows / squares, *used);
+	return sum * sum / flows / squares;
+}
+
+TEST(many_flows_share)
+{
+	struct bn ten = { .line_bps = 10000000000ULL, .prop_ns = 2600 };
+	struct bn crowd = { .line_bps = 1000000000ULL, .prop_ns = 2000,
+			    .access_bps = 10000000000ULL,
+			    .fluct_ns = 30000, .noise_ns = 10000 };
+	struct bn hundred = { .line_bps = 100000000000ULL, .prop_ns = 2935 };
+	double used;
+
+	CHECK(fairness(&ten, 20, 20 * MS, &used) > 0.95);
+	CHECK(used > 0.98);
+	CHECK(fairness(&hundred, 60, 10 * MS, &used) > 0.8);
+	CHECK(used > 0.98);
+	/* a fifth of a packet each */
+	CHECK(fairness(&crowd, 60, 100 * MS, &used) > 0.8);
+	CHECK(used > 0.8);
+}
+
+TEST(probes_of_waiting_flows)
+{
+	/* Figure 10a at its top: 210 flows wait; simulator: 1.5 % */
+	struct bn b = { .line_bps = 100000000000ULL, .prop_ns = 2935 };
+	int f;
+
+	bn_init(&b, 240, 20 * MS, 3);
+	for (f = 0; f < b.flows; f++)
+		CHECK_EQ(bn_add(&b, f, f / 30, 1 + f / 30, false,
+				f / 30 * 2 * MS + bn_random(&b) % 20000,
+				20 * MS), 0);
+	bn_run(&b);
+	printf("# %.4f of the line\n",
+	       bn_share(&b, BN_CLASSES, 16 * MS, 20 * MS));
+	CHECK(bn_share(&b, BN_CLASSES, 16 * MS, 20 * MS) < 0.005);
+	bn_free(&b);
+}
+
 TEST(incast_of_300)
 {
 	struct bn b = { .line_bps = 100000000000ULL, .prop_ns = 2935 };
@@ -145,7 +276,7 @@ TEST(incast_of_300)
 		CHECK_EQ(bn_add(&b, f, 0, 5, false, 0, 8 * MS), 0);
 	bn_run(&b);
 	/* the simulator of the paper's authors: 462 us, then 0.43 ms idle */
-	CHECK_LE(bn_peak_ns(&b, 0, 8 * MS), 100000u);
+	CHECK_LE(bn_peak_ns(&b, 0, 8 * MS), 60000u);
 	CHECK(bn_share(&b, -1, 0, MS) > 0.9);
 	CHECK(bn_share(&b, -1, MS, 8 * MS) > 0.98);
 	bn_free(&b);

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * PrioPlus: what follows from the settings of a network for a priority: its
+ * channel of delay (section 4.3.2), steps and limits. A flow computes it when
+ * it begins and when something changes.
+ */
+#ifdef __KERNEL__
+#include <linux/errno.h>
+#else
+#include <errno.h>
+#endif
+
+#include "prioplus.h"
+
+/* All flows of a priority together grow by this part of a channel in an RTT, as
+ * long as their own W_AI is no less.
+ */
+#define PP_AI_CHANNEL		40
+/* A probe on the line, bytes. */
+#define PP_PROBE_BYTES		91
+/* Probes of a priority use at most this part of the line: 1 / this. */
+#define PP_PROBE_PART		16
+
+/**
+ * pp_chan_init() - compute the channel of a priority
+ * @ch: the channel
+ * @cf: settings
+ * @prio: virtual priority, 0 .. PP_PRIO_MAX
+ *
+ * Section 4.3.2: D_target and D_limit; section 4.4: W_LS.
+ * Return: 0, or -EINVAL if a setting is out of its range.
+ */
+int pp_chan_init(struct pp_chan *ch, const struct pp_conf *cf, u32 prio)
+{
+	u32 pkt_ns, shorter_ns;
+
+	if (!cf->base_ns || !cf->line_bps || cf->wire_bytes < 64 ||
+	    prio > PP_PRIO_MAX || !cf->start_permille ||
+	    !(cf->fluct_ns + cf->noise_ns))
+		return -EINVAL;
+	ch->ppn = fl_ppn(cf->line_bps, cf->wire_bytes);
+	if (!ch->ppn)
+		return -EINVAL;
+	ch->base_ns = cf->base_ns;
+	ch->width_ns = cf->fluct_ns + cf->noise_ns;
+	ch->target_ns = cf->base_ns + prio * ch->width_ns;
+	ch->limit_ns = ch->target_ns + cf->fluct_ns / 2 + cf->noise_ns;
+	ch->lower_ns = ch->target_ns - cf->fluct_ns / 2;
+	pkt_ns = div64_u64((u64)cf->wire_bytes * 8000000000ULL, cf->line_bps);
+	ch->eps_ns = cf->eps_ns ? cf->eps_ns : max_t(u32, 1000, pkt_ns);
+	if (!prio) {
+		/* a target that can be told from an empty queue */
+		ch->target_ns += ch->eps_ns;
+		ch->limit_ns = max_t(u32, ch->limit_ns,
+				     ch->target_ns + cf->noise_ns);
+	}
+	ch->probe_base_ns = cf->probe_base_ns;
+	if (!ch->probe_base_ns) {
+		shorter_ns = 2 * div64_u64((u64)(cf->wire_bytes - 64) *
+					   8000000000ULL, cf->line_bps);
+		ch->probe_base_ns = cf->base_ns;
+		if (shorter_ns < cf->base_ns / 2)
+			ch->probe_base_ns -= shorter_ns;
+	}
+	ch->probe_cap_ns = cf->probe_cap_ns;
+	ch->probe_room_ns = div64_u64(PP_PROBE_PART * PP_PROBE_BYTES * 8000000000ULL,
+				      cf->line_bps);
+	ch->bdp_wnd = fl_ns_to_wnd(ch->ppn, cf->base_ns);
+	ch->start_wnd = div_u64(ch->bdp_wnd * cf->start_permille, 1000);
+	ch->ai_wnd = min_t(u64, U32_MAX,
+			   div_u64((u64)cf->ai_bytes << FL_WND_SHIFT,
+				   cf->wire_bytes));
+	ch->ai_many_wnd = clamp_t(u64, fl_ns_to_wnd(ch->ppn, ch->width_ns) /
+				  PP_AI_CHANNEL, ch->ai_wnd, U32_MAX);
+	ch->max_wnd = max_t(u64, fl_ns_to_wnd(ch->ppn, ch->limit_ns),
+			    2 * FL_WND_ONE);
+	ch->paper = cf->paper;
+	return 0;
+}
