@@ -9,6 +9,7 @@
 #include <linux/types.h>
 #include <net/tcp.h>
 
+#include "core/base_rtt.h"
 #include "core/fl_cc.h"
 #include "core/swift.h"
 
@@ -104,6 +105,28 @@ struct fl_rtt {
 u32 fl_rtt_sample(struct sock *sk, const struct fl_rtt *r,
 		  const struct rate_sample *rs);
 void fl_rtt_remember(struct sock *sk, struct fl_rtt *r);
+
+/**
+ * struct fl_base - base RTTs that a flow has measured or been told by others
+ * @key: the path
+ * @window: at the last fl_base_learn()
+ * @data_ns: smallest delay of a full packet, ns; FL_BASE_NONE = none known
+ * @probe_ns: the same of a probe
+ * @mss: bytes in a full packet, of @key
+ * @turned: a window has turned; for the caller to clear
+ */
+struct fl_base {
+	u32 key;
+	u32 window;
+	u32 data_ns;
+	u32 probe_ns;
+	u16 mss;
+	bool turned;
+};
+
+void fl_base_start(struct sock *sk, struct fl_base *b);
+bool fl_base_learn(struct sock *sk, struct fl_base *b, u64 now_ns,
+		   u32 data_ns, u32 probe_ns);
 
 /**
  * fl_wire_bytes() - a full packet of a connection on the line, bytes
@@ -224,5 +247,7 @@ int fl_profile_init(void);
 void fl_profile_exit(void);
 int fl_speed_init(void);
 void fl_speed_exit(void);
+int fl_base_init(void);
+void fl_base_exit(void);
 
 #endif /* FAIRLANE_H */

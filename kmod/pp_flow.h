@@ -44,8 +44,8 @@ enum pp_timer {
  * @probe_nxt: tp->snd_nxt at that time
  * @probe_tsval: its time stamp, as the peer echoes it
  * @last_ack_ns: when the last ACK came, monotonic ns
- * @base_ns: smallest data delay seen, ns; U32_MAX = none
- * @probe_base_ns: smallest probe delay seen, ns; U32_MAX = none
+ * @base: measured base RTTs
+ * @dip_end_ns: sends a packet an RTT until then, monotonic ns, see pp_dip()
  * @una: tp->snd_una at the last ACK
  * @gen: generations of profile and settings, added up, that @chan comes from
  * @mss: MSS that @chan comes from, bytes
@@ -81,8 +81,8 @@ struct pp_flow {
 	u32 probe_nxt;
 	u32 probe_tsval;
 	u64 last_ack_ns;
-	u32 base_ns;
-	u32 probe_base_ns;
+	u64 dip_end_ns;
+	struct fl_base base;
 	u32 una;
 	u32 gen;
 	u16 mss;

@@ -42,19 +42,22 @@
  */
 #define PP_HANDSHAKE_MAX_US	5000
 
-/* Base RTT that the flow measured itself, ns; 0 = not yet. */
+/* Flows with less do not let the queue drain: they have next to none of it. */
+#define PP_DIP_PKTS		2
+
+/* Measured base RTT, ns; 0 = not yet. */
 static u32 pp_measured_base_ns(const struct pp_flow *fl, u64 line_bps, u32 wire)
 {
-	u32 base_ns = fl->base_ns;
-	u32 probe_ns = fl->probe_base_ns;
+	u32 base_ns = fl->base.data_ns;
+	u32 probe_ns = fl->base.probe_ns;
 
-	if (probe_ns != U32_MAX) {
+	if (probe_ns != FL_BASE_NONE) {
 		/* a probe is shorter than a packet, on two links at least */
 		probe_ns += 2 * div64_u64((u64)wire * 8 * NSEC_PER_SEC,
 					  line_bps);
 		base_ns = min_t(u32, base_ns, probe_ns);
 	}
-	return base_ns == U32_MAX ? 0 : base_ns;
+	return base_ns == FL_BASE_NONE ? 0 : base_ns;
 }
 
 static void pp_configure(struct pp_flow *fl, const struct fl_profile *pf)
@@ -77,8 +80,8 @@ static void pp_configure(struct pp_flow *fl, const struct fl_profile *pf)
 
 	if (!cf.base_ns) {
 		cf.base_ns = pp_measured_base_ns(fl, line_bps, wire);
-		cf.probe_base_ns = fl->probe_base_ns != U32_MAX ?
-				   fl->probe_base_ns : 0;
+		cf.probe_base_ns = fl->base.probe_ns != FL_BASE_NONE ?
+				   fl->base.probe_ns : 0;
 	}
 	if (!cf.base_ns)
 		cf.base_ns = clamp_t(u32, tcp_sk(fl->sk)->srtt_us >> 3, 1,
@@ -105,14 +108,9 @@ void pp_refresh(struct pp_flow *fl, u32 delay_ns, u32 probe_delay_ns)
 	u32 gen = fl_profile_gen(pf) + fl_flow_gen(fl->set);
 	bool changed = gen != fl->gen || mss != fl->mss || prio != fl->prio;
 
-	if (delay_ns && delay_ns < fl->base_ns) {
-		fl->base_ns = delay_ns;
-		changed = true;
-	}
-	if (probe_delay_ns && probe_delay_ns < fl->probe_base_ns) {
-		fl->probe_base_ns = probe_delay_ns;
-		changed = true;
-	}
+	changed |= fl_base_learn(fl->sk, &fl->base,
+				 tcp_sk(fl->sk)->tcp_clock_cache, delay_ns,
+				 probe_delay_ns);
 	if (!changed)
 		return;
 	fl->gen = gen;
@@ -128,6 +126,7 @@ void pp_refresh(struct pp_flow *fl, u32 delay_ns, u32 probe_delay_ns)
 void pp_apply(struct pp_flow *fl)
 {
 	struct tcp_sock *tp = tcp_sk(fl->sk);
+	u64 wnd = max_t(u64, fl->core.wnd, 1);
 	u32 extra = 0;
 
 	if (fl->core.stopped) {
@@ -141,8 +140,38 @@ void pp_apply(struct pp_flow *fl)
 		else
 			fl->stale_pkts = 0;
 	}
-	fl_apply_wnd(fl->sk, max_t(u64, fl->core.wnd, 1), extra,
-		     fl->chan.base_ns);
+	if (fl->dip_end_ns)
+		wnd = min_t(u64, wnd, FL_WND_ONE);
+	fl_apply_wnd(fl->sk, wnd, extra, fl->chan.base_ns);
+}
+
+/* A measured base RTT must be renewed while flows keep a queue: at the turn of
+ * a window each of them sends one packet an RTT for as long as the queue needs
+ * to drain, and an RTT more. Flows on hosts whose clocks differ by more than
+ * that renew it only as far as the queue is their own. Context: ACK, socket
+ * lock held.
+ * Return: is that so now?
+ */
+static bool pp_dip(struct pp_flow *fl, u32 delay_ns)
+{
+	u64 now_ns = tcp_sk(fl->sk)->tcp_clock_cache;
+
+	if (fl->dip_end_ns) {
+		if (now_ns < fl->dip_end_ns)
+			return true;
+		fl->dip_end_ns = 0;
+		pp_skip(&fl->core, tcp_sk(fl->sk)->snd_nxt);
+		return false;
+	}
+	if (!fl->base.turned)
+		return false;
+	fl->base.turned = false;
+	if (fl->core.stopped || !delay_ns ||
+	    fl->core.wnd < PP_DIP_PKTS * FL_WND_ONE ||
+	    fl_flow_base_rtt_ns(fl->set, fl_profile_for(fl->sk, fl->set)))
+		return false;
+	fl->dip_end_ns = now_ns + delay_ns + 2ULL * fl->chan.base_ns;
+	return true;
 }
 
 /* What was sent before the probe whose echo has come, and not acknowledged with
@@ -202,8 +231,7 @@ static void pp_adopt(struct sock *sk)
 	fl->set = fl_flow_attach(sk, &pp_cc);
 	pf = fl_profile_for(sk, fl->set);
 	fl->una = tp->snd_una;
-	fl->base_ns = U32_MAX;
-	fl->probe_base_ns = U32_MAX;
+	fl_base_start(sk, &fl->base);
 	fl->gen = fl_profile_gen(pf) + fl_flow_gen(fl->set) - 1;
 	pp_init(&fl->core, &fl_swift_ops, ktime_get_ns(), tp->snd_nxt);
 	pp_probe_init(fl);
@@ -340,15 +368,15 @@ static void pp_cong_control(FL_CONG_CONTROL_ARGS)
 	fl->last_ack_ns = s.now_ns;
 	full = fl_full_packets(sk, &fl->una, s.acked_pkts);
 	pp_refresh(fl, full ? s.delay_ns : 0, 0);
-	if (!fl->core.stopped) {
+	if (!fl->core.stopped && !pp_dip(fl, s.delay_ns)) {
 		s.random = get_random_u32();
 		if (pp_on_ack(&fl->core, &fl->chan, &s) == PP_STOP) {
 			fl->stats.stops++;
 			pp_probe_after(fl, fl->core.probe_wait_ns);
-		} else if (tp->packets_out) {
-			pp_probe_watch(fl);
 		}
 	}
+	if (!fl->core.stopped && tp->packets_out)
+		pp_probe_watch(fl);
 	pp_apply(fl);
 	fl_take_over(sk, READ_ONCE(fl_profile_for(sk, fl->set)->gso_segs));
 	fl_rtt_remember(sk, &fl->rtt);
