@@ -146,3 +146,14 @@ test_netlink_random_settings()
 	sleep 20
 	empty
 }
+
+# The whole life of a port. The last line says how often.
+test_life_cycles()
+{
+	ip netns exec fa "$HELPERS/fabric_cycles" e0 "${CYCLES:-300}" >"$out" || bad=1
+	sed 's/^\([^#]\)/# \1/' "$out"
+	expect "frames" "$(sed -n 's/.* frames \([0-9]*\) .*/\1/p' "$out")" -gt $((${CYCLES:-300} * 3))
+	everything
+	works "cycles"
+	empty
+}

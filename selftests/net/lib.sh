@@ -71,14 +71,19 @@ empty()
 	expect "on line left" "$(stat .fabric.line_packets)" -eq 0
 }
 
-# Runs the functions test_* of the files $1 (words), or those that "$2..." names.
+# Runs the functions test_* of the files $1 (words): those that "$2..." names, or,
+# after a first "-", all but those.
 run_tests()
 {
 	files=$1
 	shift
 	# shellcheck disable=SC2086 # words
 	tests=$(sed -n 's/^\(test_[a-z0-9_]*\)()$/\1/p' $files)
-	[ $# -eq 0 ] || tests=$*
+	case ${1-} in
+	'') ;;
+	-) tests=$(echo "$tests" | grep -vxF -e "$(printf '%s\n' "$@")") ;;
+	*) tests=$* ;;
+	esac
 	out=$(mktemp) number=0 failed=0
 	echo "KTAP version 1"
 	echo "1..$(echo "$tests" | wc -w)"

@@ -630,4 +630,59 @@ TEST(presets_are_options)
 	CHECK(parse_text(&a, "preset", false));
 }
 
+/* Has the file @name the word @word, with no letter before or after it? */
+static bool has_word(const char *name, const char *word)
+{
+	static char text[65536];
+	FILE *f = fopen(name, "r");
+	size_t length;
+	char *at;
+
+	if (!f)
+		return false;
+	length = fread(text, 1, sizeof(text) - 1, f);
+	fclose(f);
+	text[length] = 0;
+	for (at = strstr(text, word); at; at = strstr(at + 1, word)) {
+		char before = at > text ? at[-1] : ' ';
+		char after = at[strlen(word)];
+
+		/* no part of a longer word. */
+		if ((before != '-' || at == text) &&
+		    !(before >= 'a' && before <= 'z') && after != '-' &&
+		    !(after >= 'a' && after <= 'z'))
+			return true;
+	}
+	return false;
+}
+
+/* Each option is in the usage text, the manual page and the completion. */
+TEST(options_are_documented)
+{
+	static const char * const files[] = {
+		"../../iproute2-patches/q_fabric.c",
+		"../../iproute2-patches/tc-fabric.8",
+		"../../iproute2-patches/tc-fabric.bash",
+	};
+	static const char * const others[] = {
+		"preset", "flexpass", "dctcp", "prio8", "enqueue", "dequeue",
+		"prob", "drop", "pass", "none", "last", "off", "tcp-int",
+	};
+	const struct fabric_option *o;
+	size_t i, k;
+
+	for (i = 0; i < ARRAY_SIZE(files); i++) {
+		for (o = fabric_port_options; o->name; o++)
+			CHECK_MSG(has_word(files[i], o->name), "%s: %s", files[i],
+				  o->name);
+		for (o = fabric_band_options; o->name; o++)
+			CHECK_MSG(has_word(files[i], o->name), "%s: %s", files[i],
+				  o->name);
+		for (k = 0; k < ARRAY_SIZE(others); k++)
+			CHECK_MSG(has_word(files[i], others[k]), "%s: %s",
+				  files[i], others[k]);
+	}
+	CHECK(!has_word(files[1], "nosuchoption"));
+}
+
 UNIT_MAIN
