@@ -43,7 +43,7 @@
 
 #define SZ_NS_PER_S		1000000000ULL
 #define SZ_LN2			11629080	/* ln 2 << SZ_SHIFT */
-#define SZ_MILLI_L2		167198116	/* log2(1000) << SZ_SHIFT */
+#define SZ_MILLI_L2		167198115	/* log2(1000) << SZ_SHIFT */
 
 /* beta, if not given: alpha / 1000. */
 #define SZ_BETA_PART		1000
@@ -109,7 +109,6 @@ s32 sz_log2(u64 x)
 	}
 	return l2;
 }
-EXPORT_SYMBOL_GPL(sz_log2);
 
 /**
  * sz_exp2() - inverse of sz_log2()
@@ -141,7 +140,6 @@ u64 sz_exp2(s64 l2)
 		return (u64)y << (whole - 30);
 	return ((u64)y + (1ULL << (29 - whole))) >> (30 - whole);
 }
-EXPORT_SYMBOL_GPL(sz_exp2);
 
 /* p of equation 6 from what is known of the network, ns. */
 static u32 sz_derived_p_ns(const struct sz_conf *cf, u64 packet_ns)
@@ -207,7 +205,6 @@ int sz_par_init(struct sz_par *par, const struct sz_conf *cf)
 	par->form = cf->form;
 	return 0;
 }
-EXPORT_SYMBOL_GPL(sz_par_init);
 
 /**
  * sz_target_rate_l2() - T^-1 of equation 6
@@ -223,7 +220,6 @@ s64 sz_target_rate_l2(const struct sz_par *par, u32 delay_ns)
 
 	return par->alpha_l2 - ((over_ns * (s64)par->slope) >> SZ_SLOPE_SHIFT);
 }
-EXPORT_SYMBOL_GPL(sz_target_rate_l2);
 
 /**
  * sz_target_delay_ns() - T of equation 6
@@ -241,7 +237,6 @@ u32 sz_target_delay_ns(const struct sz_par *par, s32 rate_per_weight_l2)
 
 	return min_t(s64, max_t(s64, ns, 0), SZ_DELAY_MAX_NS);
 }
-EXPORT_SYMBOL_GPL(sz_target_delay_ns);
 
 static s32 sz_bounded(const struct sz_par *par, s64 l2)
 {
@@ -274,7 +269,6 @@ void sz_init(struct sz_core *sz, const struct sz_par *par, u64 now_ns,
 	sz->rest = 0;
 	sz->starting = true;
 }
-EXPORT_SYMBOL_GPL(sz_init);
 
 /**
  * sz_restart() - begin again after a pause that made the rate meaningless
@@ -294,7 +288,6 @@ void sz_restart(struct sz_core *sz, const struct sz_par *par, u64 now_ns,
 	sz->pace_l2 = sz->rate_l2;
 	sz->starting = true;
 }
-EXPORT_SYMBOL_GPL(sz_restart);
 
 /**
  * sz_set_weight() - give a flow another weight
@@ -316,7 +309,6 @@ void sz_set_weight(struct sz_core *sz, const struct sz_par *par,
 	sz->rate_l2 = sz_bounded(par, sz->rate_l2 + change);
 	sz->pace_l2 = sz_bounded(par, sz->pace_l2 + change);
 }
-EXPORT_SYMBOL_GPL(sz_set_weight);
 
 /* e of the head of this file, in octaves. */
 static s64 sz_error(const struct sz_core *sz, const struct sz_par *par,
@@ -437,7 +429,6 @@ void sz_on_ack(struct sz_core *sz, const struct sz_par *par,
 	sz->pace_l2 = sz_bounded(par, max_t(s64, least, sz->rate_l2 +
 					    sz_mul(error, lead)));
 }
-EXPORT_SYMBOL_GPL(sz_on_ack);
 
 /**
  * sz_on_loss() - a packet was lost, or marked CE
@@ -458,7 +449,6 @@ void sz_on_loss(struct sz_core *sz, const struct sz_par *par, bool timeout)
 	if (timeout)
 		sz->starting = true;
 }
-EXPORT_SYMBOL_GPL(sz_on_loss);
 
 /**
  * sz_window_pkts() - how much may be in flight
@@ -485,4 +475,3 @@ u32 sz_window_pkts(const struct sz_core *sz, const struct sz_par *par,
 	return min_t(u64, max_t(u64, div_u64(bytes, par->wire_bytes), 1),
 		     S32_MAX);
 }
-EXPORT_SYMBOL_GPL(sz_window_pkts);

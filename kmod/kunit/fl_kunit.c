@@ -9,6 +9,8 @@
 #include "../core/prioplus.c"
 #include "../core/pp_count.c"
 #include "../core/pp_chan.c"
+#include "../core/soze.c"
+#include "../core/fl_telemetry.h"
 #include "swift.h"
 
 /* The testbed of the PrioPlus paper, with one packet a microsecond. */
@@ -164,12 +166,92 @@ static void fl_kunit_window_stays_in_bounds(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, bad, 0);
 }
 
+static const struct sz_conf fl_kunit_soze_conf = {
+	.line_bps = 25000000000ULL,
+	.wire_bytes = 1538,
+};
+
+static void fl_kunit_soze_numbers(struct kunit *test)
+{
+	struct sz_conf cf = fl_kunit_soze_conf;
+	struct sz_par par;
+	u32 delay_ns;
+
+	KUNIT_EXPECT_EQ(test, sz_log2(1000), 167198115);
+	KUNIT_EXPECT_EQ(test, sz_log2(1ULL << 63), 63 * SZ_ONE);
+	KUNIT_EXPECT_EQ(test, sz_exp2(167198115), 1000ULL);
+	KUNIT_EXPECT_EQ(test, sz_exp2(-1LL << 40), 0ULL);
+	KUNIT_ASSERT_EQ(test, sz_par_init(&par, &cf), 0);
+	KUNIT_EXPECT_EQ(test, par.k_ns, 3000U);
+	/* 60 us / ln(1000) */
+	KUNIT_EXPECT_LE(test, abs((s32)par.q_ns - 8686), 1);
+	/* equation 6 and back */
+	for (delay_ns = 3000; delay_ns < 100000; delay_ns += 997) {
+		s32 rate_l2 = sz_target_rate_l2(&par, delay_ns);
+
+		KUNIT_EXPECT_LE(test, sz_target_delay_ns(&par, rate_l2),
+				delay_ns + 2);
+		KUNIT_EXPECT_GE(test, sz_target_delay_ns(&par, rate_l2) + 2,
+				delay_ns);
+	}
+	cf.beta_mbps = 25000;
+	KUNIT_EXPECT_NE(test, sz_par_init(&par, &cf), 0);
+}
+
+static void fl_kunit_soze_share(struct kunit *test)
+{
+	struct sz_sample s = { .delay_ns = 20000, .rtt_ns = 30000 };
+	struct sz_par par;
+	struct sz_core sz;
+	s64 want;
+	u32 i;
+
+	KUNIT_ASSERT_EQ(test, sz_par_init(&par, &fl_kunit_soze_conf), 0);
+	sz_init(&sz, &par, 0, 1000000, 3000);
+	for (i = 1; i < 20000; i++) {
+		s.now_ns = i * 1000ULL;
+		sz_on_ack(&sz, &par, &s);
+	}
+	/* three times what the delay says for weight 1 */
+	want = sz_target_rate_l2(&par, 20000) + sz_log2(3);
+	KUNIT_EXPECT_LE(test, abs((s32)(sz.rate_l2 - want)), SZ_ONE / 1000);
+	sz_set_weight(&sz, &par, 6000);
+	KUNIT_EXPECT_LE(test, abs((s32)(sz.rate_l2 - want - SZ_ONE)),
+			SZ_ONE / 1000);
+}
+
+static void fl_kunit_telemetry(struct kunit *test)
+{
+	u8 th[FL_TCP_MAX_BYTES] = { 0 };
+	u32 random = 1, i, j, bad = 0;
+	int at;
+
+	fl_tel_put(th + 21, 0x1234, 0x5678);
+	th[20] = 1;
+	KUNIT_EXPECT_EQ(test, fl_tel_find(th, 32), 21);
+	KUNIT_EXPECT_EQ(test, fl_tel_delay(th + 21), 0x1234);
+	KUNIT_EXPECT_EQ(test, fl_tel_echo(th + 21), 0x5678);
+	KUNIT_EXPECT_EQ(test, fl_tel_find(th, 28), (int)FL_TEL_MALFORMED);
+	for (i = 0; i < 20000; i++) {
+		for (j = 20; j < sizeof(th); j++) {
+			random = random * 1664525 + 1013904223;
+			th[j] = (random >> 24) % 12;
+		}
+		at = fl_tel_find(th, sizeof(th));
+		bad += at > 0 && at + FL_TELEMETRY_BYTES > sizeof(th);
+	}
+	KUNIT_EXPECT_EQ(test, bad, 0U);
+}
+
 static struct kunit_case fl_kunit_cases[] = {
 	KUNIT_CASE(fl_kunit_arithmetic),
 	KUNIT_CASE(fl_kunit_swift),
 	KUNIT_CASE(fl_kunit_channels),
 	KUNIT_CASE(fl_kunit_stop_and_resume),
 	KUNIT_CASE(fl_kunit_window_stays_in_bounds),
+	KUNIT_CASE(fl_kunit_soze_numbers),
+	KUNIT_CASE(fl_kunit_soze_share),
+	KUNIT_CASE(fl_kunit_telemetry),
 	{}
 };
 

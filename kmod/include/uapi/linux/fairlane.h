@@ -181,11 +181,9 @@ enum {
 #define FABRIC_STAMPED_MAX (__FABRIC_STAMPED_MAX - 1)
 
 /*
- * The telemetry option that FABRIC_STAMP_SOZE raises, RFC 6994 experiment:
+ * The telemetry option that FABRIC_STAMP_SOZE raises, Documentation/telemetry.rst:
  *	kind 253 | length 8 | ExID be16 | delay be16 | echo be16
- * delay: largest queueing delay met, in units of 1 << SHIFT ns, set to 0 by the
- * sender, saturating at MAX. echo belongs to the hosts. Four-byte aligned at the
- * very front of the options it costs least, but it is found anywhere.
+ * Delays are in units of 1 << SHIFT ns, saturating at MAX.
  */
 #define FL_TELEMETRY_KIND	253
 #define FL_TELEMETRY_BYTES	8
