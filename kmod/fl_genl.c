@@ -38,6 +38,7 @@ static const struct nla_policy fl_policy_nla[FL_A_POLICY_MAX + 1] = {
 	[FL_A_POLICY_LINE_RATE_MBPS] = { .type = NLA_U32 },
 	[FL_A_POLICY_DEADLINE_US] = { .type = NLA_U32 },
 	[FL_A_POLICY_ALL] = { .type = NLA_FLAG },
+	[FL_A_POLICY_REPLACE] = { .type = NLA_FLAG },
 	[FL_A_POLICY_COMMENT] = { .type = NLA_NUL_STRING,
 				  .len = FL_COMMENT_LEN - 1 },
 };

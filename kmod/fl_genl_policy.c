@@ -369,7 +369,7 @@ static int fl_policy_place(struct fl_ns *ns, struct fl_policy *p,
 	if (nla) {
 		p->order = nla_get_u32(nla);
 		*old = fl_policy_of(ns, p->order);
-		if (*old && !(info->nlhdr->nlmsg_flags & NLM_F_REPLACE)) {
+		if (*old && !info->attrs[FL_A_POLICY_REPLACE]) {
 			NL_SET_ERR_MSG_ATTR(info->extack, nla,
 					    "there is a policy of this order");
 			return -EEXIST;

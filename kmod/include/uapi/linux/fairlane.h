@@ -507,6 +507,7 @@ enum {
 	FL_A_POLICY_EXAMINED,		/* u32 answer to POLICY_APPLY: sockets */
 	FL_A_POLICY_CHANGED,		/* u32 ... whose settings it changed */
 	FL_A_POLICY_COMMENT,		/* string, for people */
+	FL_A_POLICY_REPLACE,		/* flag: POLICY_ADD may replace that order */
 	__FL_A_POLICY_MAX,
 };
 
