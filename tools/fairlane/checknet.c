@@ -43,7 +43,7 @@ static uint32_t speed_of(int sock, const char *name)
 
 	if (!ethtool(sock, name, &cmd))
 		return 0;
-	mbps = ethtool_cmd_speed(&cmd);
+	mbps = (uint32_t)cmd.speed_hi << 16 | cmd.speed;
 	return mbps == (uint32_t)SPEED_UNKNOWN ? 0 : mbps;
 }
 

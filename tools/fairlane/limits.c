@@ -290,12 +290,14 @@ void limits_save(FILE *out, cJSON *doc)
 
 		if (!b->milli)
 			continue;
-		if (b->cgroup[0])
-			fprintf(out, "limits set cgroup \"%s\" budget %s\n",
-				b->cgroup, show_milli(b->milli));
-		else if (!b->cgroup_id)
+		if (b->cgroup[0]) {
+			fputs("limits set cgroup ", out);
+			save_word(out, b->cgroup);
+			fprintf(out, " budget %s\n", show_milli(b->milli));
+		} else if (!b->cgroup_id) {
 			fprintf(out, "limits set uid %u budget %s\n", b->uid,
 				show_milli(b->milli));
+		}
 	}
 	free(list.b);
 }
@@ -314,12 +316,14 @@ void limits_reset(FILE *out)
 
 		if (!b->milli)
 			continue;
-		if (b->cgroup[0])
-			fprintf(out, "limits set cgroup \"%s\" budget none\n",
-				b->cgroup);
-		else if (!b->cgroup_id)
+		if (b->cgroup[0]) {
+			fputs("limits set cgroup ", out);
+			save_word(out, b->cgroup);
+			fputs(" budget none\n", out);
+		} else if (!b->cgroup_id) {
 			fprintf(out, "limits set uid %u budget none\n",
 				b->uid);
+		}
 	}
 	free(list.b);
 }

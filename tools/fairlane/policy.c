@@ -4,7 +4,7 @@
  */
 #include "ask.h"
 
-#include <errno.h>
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -76,8 +76,13 @@ struct policy {
 
 static void take_word(char *to, size_t size, const char *key, const char *s)
 {
+	const char *p;
+
 	if (snprintf(to, size, "%s", s) >= (int)size)
 		fail("%s: at most %zu characters", key, size - 1);
+	for (p = s; *p; p++)
+		if (iscntrl((unsigned char)*p))
+			fail("%s: control characters cannot be in it", key);
 }
 
 static void take_prefix(struct policy *p, const char *key, const char *s,
@@ -334,8 +339,10 @@ static void print_policy(FILE *out, const struct policy *p)
 	print_range(out, "dport", p->dport[0], p->dport[1]);
 	if (p->uid_max != UINT32_MAX)
 		print_range(out, "uid", p->uid_min, p->uid_max);
-	if (p->cgroup[0])
-		fprintf(out, " cgroup %s", p->cgroup);
+	if (p->cgroup[0]) {
+		fputs(" cgroup ", out);
+		save_word(out, p->cgroup);
+	}
 	if (p->cc[0])
 		fprintf(out, " cc %s", p->cc);
 	for (i = 0; i < p->n; i++)
@@ -421,8 +428,10 @@ static int on_policy(struct nlattr **a, struct nlmsghdr *h, void *arg)
 	if (l->save) {
 		fputs("policy add ", l->save);
 		print_policy(l->save, &p);
-		if (p.comment[0])
-			fprintf(l->save, " comment \"%s\"", p.comment);
+		if (p.comment[0]) {
+			fputs(" comment ", l->save);
+			save_word(l->save, p.comment);
+		}
 		fputc('\n', l->save);
 	} else if (!l->doc) {
 		print_policy(stdout, &p);
@@ -511,9 +520,10 @@ static int change(struct words *w, bool replace)
 	if (opt.check_only)
 		return EXIT_OK;
 	f = connect_module();
-	msg = ask_message(f, FL_CMD_POLICY_ADD, replace ? NLM_F_REPLACE :
-			  NLM_F_CREATE | NLM_F_EXCL);
+	msg = ask_message(f, FL_CMD_POLICY_ADD, 0);
 	put_policy(msg, &p);
+	if (replace)
+		ask_bytes(msg, FL_A_POLICY_REPLACE, NULL, 0);
 	ask_do(f, msg, on_added, FL_A_POLICY_MAX, &p,
 	       replace ? "policy replace" : "policy add");
 	if (p.apply)

@@ -427,7 +427,7 @@ static void send_wishes(const struct prefix *dst, const struct wish *list,
 			size_t n)
 {
 	struct fairlane *f = connect_module();
-	struct nl_msg *msg = ask_message(f, FL_CMD_PROFILE_SET, NLM_F_CREATE);
+	struct nl_msg *msg = ask_message(f, FL_CMD_PROFILE_SET, 0);
 	size_t i;
 
 	put_prefix(msg, dst);

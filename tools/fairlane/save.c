@@ -18,7 +18,8 @@ static const char usage[] =
 "usage: fairlane save [FILE]\n"
 "       fairlane restore [--check] [FILE]\n"
 "FILE has lines \"policy add ...\", \"profile set ...\", \"limits set ...\", as on the\n"
-"command line; # begins a comment, \"\" hold blanks. Default is stdout or stdin.\n"
+"command line; # begins a comment, \"\" hold blanks, \\ keeps the next character in\n"
+"them. Default is stdout or stdin.\n"
 "restore replaces all that is set by what the file says; a bad line leaves everything\n"
 "as it was. --check only reads the file.\n";
 
@@ -100,7 +101,25 @@ static char *next_line(char **text)
 	return line;
 }
 
-/* Cut a line into words, in place; quotes hold blanks, # begins a comment. */
+/* A word of a file, in quotes if it needs them; split() reads it. */
+void save_word(FILE *out, const char *s)
+{
+	if (s[0] && !strpbrk(s, " \t\"'\\#")) {
+		fputs(s, out);
+		return;
+	}
+	fputc('"', out);
+	for (; *s; s++) {
+		if (*s == '"' || *s == '\\')
+			fputc('\\', out);
+		fputc(*s, out);
+	}
+	fputc('"', out);
+}
+
+/* Cut a line into words, in place; quotes hold blanks, a backslash in them what
+ * follows, # begins a comment.
+ */
 static int split(char *line, char **words)
 {
 	int n = 0;
@@ -116,8 +135,10 @@ static int split(char *line, char **words)
 		start = line;
 		to = line;
 		for (; *line && (quote || !strchr(" \t\r", *line)); line++) {
-			if (quote ? *line == quote :
-			    *line == '"' || *line == '\'')
+			if (quote && *line == '\\' && line[1])
+				*to++ = *++line;
+			else if (quote ? *line == quote :
+				 *line == '"' || *line == '\'')
 				quote = quote ? 0 : *line;
 			else
 				*to++ = *line;
@@ -210,7 +231,7 @@ static void write_reset(FILE *out)
 /* All of a file, or of stdin. */
 static char *read_input(const char *path)
 {
-	char *text = read_text(strcmp(path, "-") ? path : "/dev/stdin");
+	char *text = read_text(path);
 
 	if (!text)
 		fail_kernel("%s: %s", path, strerror(errno));

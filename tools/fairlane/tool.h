@@ -293,6 +293,7 @@ int run_words(struct words *w);
 
 /* ---- save.c's sources: settings as command lines ------------------------------ */
 
+void save_word(FILE *out, const char *s);
 void policy_save(FILE *out, cJSON *doc);
 void profile_save(FILE *out, cJSON *doc);
 void limits_save(FILE *out, cJSON *doc);

@@ -195,10 +195,10 @@ char *xprintf(const char *fmt, ...)
 	return s;
 }
 
-/* A file as a string, or NULL (errno says why). */
+/* A file as a string ("-": stdin), or NULL (errno says why). */
 char *read_text(const char *path)
 {
-	FILE *f = fopen(path, "re");
+	FILE *f = strcmp(path, "-") ? fopen(path, "re") : stdin;
 	size_t len = 0, got;
 	char *s = NULL;
 
@@ -216,6 +216,7 @@ char *read_text(const char *path)
 		free(s);
 		s = NULL;
 	}
-	fclose(f);
+	if (f != stdin)
+		fclose(f);
 	return s;
 }

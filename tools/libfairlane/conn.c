@@ -58,25 +58,29 @@ int fl_error_of(struct nlmsghdr *h, char *text, size_t size)
 {
 	struct nlattr *tb[NLMSGERR_ATTR_MAX + 1] = { NULL };
 	const struct nlmsgerr *e = nlmsg_data(h);
-	int skip = sizeof(int), err;
+	int skip = sizeof(int), len = nlmsg_datalen(h), err;
 
 	text[0] = 0;
-	if (nlmsg_datalen(h) < (int)sizeof(int))
+	if (len < (int)sizeof(int))
 		return 0;
 	err = e->error;
 	if (h->nlmsg_type == NLMSG_ERROR) {
-		if (nlmsg_datalen(h) < (int)sizeof(*e))
+		if (len < (int)sizeof(*e))
 			return err;
 		skip = sizeof(*e);
-		if (!(h->nlmsg_flags & NLM_F_CAPPED))
+		if (!(h->nlmsg_flags & NLM_F_CAPPED)) {
+			/* the request is in between */
+			if (e->msg.nlmsg_len < NLMSG_HDRLEN ||
+			    e->msg.nlmsg_len > (uint32_t)len)
+				return err;
 			skip += e->msg.nlmsg_len - NLMSG_HDRLEN;
+		}
 	}
-	if (h->nlmsg_flags & NLM_F_ACK_TLVS && skip <= nlmsg_datalen(h) &&
+	skip = NLMSG_ALIGN(skip);
+	if (h->nlmsg_flags & NLM_F_ACK_TLVS && skip <= len &&
 	    !nla_parse(tb, NLMSGERR_ATTR_MAX,
-		       (struct nlattr *)((char *)nlmsg_data(h) +
-					 NLMSG_ALIGN(skip)),
-		       nlmsg_datalen(h) - NLMSG_ALIGN(skip), NULL) &&
-	    tb[NLMSGERR_ATTR_MSG])
+		       (struct nlattr *)((char *)nlmsg_data(h) + skip),
+		       len - skip, NULL) && tb[NLMSGERR_ATTR_MSG])
 		nla_strlcpy(text, tb[NLMSGERR_ATTR_MSG], size);
 	return err;
 }
