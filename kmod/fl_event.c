@@ -26,7 +26,8 @@ static int fl_event_put_actor(struct sk_buff *skb, const struct fl_ns *ns)
 
 	if (!in_task() || current->flags & PF_KTHREAD)
 		return 0;
-	get_task_comm(comm, current);
+	/* not get_task_comm(): its lock is not for softirqs, event_lock is */
+	strscpy_pad(comm, current->comm, sizeof(comm));
 	return nla_put_u32(skb, FL_A_EVENT_UID,
 			   from_kuid_munged(ns->net->user_ns, current_uid())) ||
 	       nla_put_u32(skb, FL_A_EVENT_PID, current->tgid) ||
@@ -84,7 +85,7 @@ static int fl_event_put(struct sk_buff *skb, const struct fl_ns *ns,
 	return 0;
 }
 
-/* Context: ns->event_lock held. Return: 0, or an error if a reader missed it. */
+/* Context: ns->event_lock held. Return: 0, or an error if nobody got it. */
 static int fl_event_multicast(struct fl_ns *ns, const struct fl_event *ev)
 {
 	struct sk_buff *skb;

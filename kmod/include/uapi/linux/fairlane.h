@@ -277,8 +277,7 @@ enum fl_state {
 
 /**
  * struct fl_info - what a socket does and why (FL_SO_INFO)
- * @size_bytes: bytes that the kernel has filled; later versions append. A
- *	smaller buffer gets the front part
+ * @size_bytes: bytes that the kernel has filled; later versions append
  * @flags: FL_INFO_*
  * @cookie: names the socket (SO_COOKIE, inet_diag)
  * @cc: congestion control
@@ -294,8 +293,7 @@ enum fl_state {
  * @base_rtt_ns: RTT of a full packet without queues, 0: not known
  * @line_rate_mbps: of the bottleneck
  * @deadline_us: 0: none
- * @flows_milli: estimated flows that share the channel or the link,
- *	thousandths, 0: not estimated
+ * @flows_milli: estimated flows in the channel, thousandths, 0: none
  * @delay_ns: newest RTT sample, 0: none
  * @target_ns: delay steered to, base RTT included, 0: none
  * @limit_ns: delay above which the flow stops, 0: never
@@ -388,11 +386,10 @@ struct fl_diag {
 
 /* ---- generic netlink: family "fairlane" -----------------------------------
  *
- * Documentation/netlink/specs/fairlane.yaml describes the same for programs.
- * u64 attributes are not aligned: copy them (nla_get_u64() does). Reading needs
- * no privilege; writing needs CAP_NET_ADMIN in the user
- * namespace of the network namespace, except FLOW_SET on one's own sockets
- * within the limits.
+ * Documentation/netlink/specs/fairlane.yaml says the same. u64 attributes are not
+ * aligned: copy them. Reading needs no privilege; writing needs CAP_NET_ADMIN in
+ * the user namespace of the network namespace, except FLOW_SET on one's own
+ * sockets within the limits.
  */
 #define FL_GENL_NAME		"fairlane"
 #define FL_GENL_VERSION		1
@@ -421,9 +418,7 @@ enum {
 
 #define FL_CMD_MAX (__FL_CMD_MAX - 1)
 
-/* Attributes of FLOW_*. Ports are big endian, addresses 4 or 16 bytes; v4-mapped
- * addresses are shown as IPv4 and may be given either way.
- */
+/* FLOW_*. Ports are big endian, addresses 4 or 16 bytes, v4-mapped ones 4. */
 enum {
 	FL_A_FLOW_UNSPEC,
 	FL_A_FLOW_PAD,
@@ -591,7 +586,7 @@ enum {
 	FL_A_STAT_REFUSED_BUDGET,	/* EDQUOT */
 	FL_A_STAT_REFUSED_OWNER,	/* EPERM: somebody else's socket */
 	FL_A_STAT_EVENTS,		/* sequence number of the last event */
-	FL_A_STAT_EVENTS_LOST,		/* could not be sent: no memory or a reader too slow */
+	FL_A_STAT_EVENTS_LOST,		/* no memory; slow readers see a gap */
 	FL_A_STAT_VERSION,		/* string: of fairlane.ko */
 	__FL_A_STAT_MAX,
 };
