@@ -21,13 +21,16 @@ void eval_retransmits(const struct measure *m, const struct run *run,
 	value_add(out, "packets", sum, "%s", m->name);
 }
 
-/* Sum of all numbers called @key anywhere inside @json; *found counts them.
- * "dropped.limit" is the number "limit" inside something called "dropped".
+/* Sum of the numbers called @key inside @json, where they are nearest to the top:
+ * a qdisc's own counter, not those of its bands and colours, which it is the sum
+ * of; *found counts them. "dropped.limit" is the number "limit" inside something
+ * called "dropped".
  */
 static double sum_key(const cJSON *json, const char *key, int *found)
 {
 	const char *dot = strchr(key, '.');
 	size_t len = dot ? (size_t)(dot - key) : strlen(key);
+	int before = *found;
 	double sum = 0;
 	const cJSON *c;
 
@@ -40,10 +43,12 @@ static double sum_key(const cJSON *json, const char *key, int *found)
 		} else if (hit && cJSON_IsNumber(c)) {
 			sum += c->valuedouble;
 			(*found)++;
-		} else {
-			sum += sum_key(c, key, found);
 		}
 	}
+	if (*found != before)
+		return sum;
+	cJSON_ArrayForEach(c, json)
+		sum += sum_key(c, key, found);
 	return sum;
 }
 

@@ -32,7 +32,9 @@ void module_add(struct module_list *out, const char *kernel, const char *name,
 	strv_addf(&out->params, "%s", params ? params : "");
 }
 
-/* Add "<prefix><word>" for each word of @text that is the name of a module. */
+/* Add "<prefix><word>" for each word of @text that is the name of a module. What
+ * follows a dash is a variant that the same module has.
+ */
 static void add_words(const struct scenario *sc, struct module_list *out,
 		      const char *kernel, const char *prefix, const char *text)
 {
@@ -46,6 +48,7 @@ static void add_words(const struct scenario *sc, struct module_list *out,
 		if (strchr(word.s[i], '/'))
 			continue;
 		name = xasprintf("%s%s", prefix, word.s[i]);
+		name[strcspn(name, "-")] = '\0';
 		module_add(out, kernel, name, pairs_get(&sc->modules, name),
 			   !strcmp(name, "sch_fabric"));
 		free(name);

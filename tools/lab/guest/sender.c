@@ -167,8 +167,10 @@ static void sender_open_window(struct flow *flow)
 			 (long long)flow->plan->id, strerror(errno));
 }
 
-/* Hands data to the socket until it takes no more. */
-static void sender_fill(struct flow *flow)
+/* Hands a piece of data to the socket. Returns whether it took all of it and
+ * there is more.
+ */
+static bool sender_fill_piece(struct flow *flow)
 {
 	struct iovec parts[BLOCKS];
 	struct msghdr message = { .msg_iov = parts };
@@ -189,16 +191,22 @@ static void sender_fill(struct flow *flow)
 		asked += part;
 		left -= part;
 	}
-	do {
-		done = sendmsg(flow->fd, &message, flags);
-		if (done < 0 && errno != EAGAIN) {
-			sender_failed(flow, errno);
-			return;
-		}
-		if (done > 0)
-			flow->queued_bytes += done;
-	} while (done == (ssize_t)asked && !(flags & MSG_MORE));
-	if (flow->plan->bytes < 0 ||
+	done = sendmsg(flow->fd, &message, flags);
+	if (done < 0 && errno != EAGAIN) {
+		sender_failed(flow, errno);
+		return false;
+	}
+	if (done > 0)
+		flow->queued_bytes += done;
+	return done == (ssize_t)asked && !(flags & MSG_MORE);
+}
+
+/* Hands data to the socket until it takes no more. */
+static void sender_fill(struct flow *flow)
+{
+	while (sender_fill_piece(flow))
+		;
+	if (flow->state == FLOW_FAILED || flow->plan->bytes < 0 ||
 	    flow->queued_bytes < (uint64_t)flow->plan->bytes)
 		return;
 	flow->state = FLOW_FINISHING;
