@@ -32,6 +32,12 @@
  * @swift_target_ns: target delay of Swift above the base RTT, ns; 0 = the
  *	PrioPlus channel of the socket's priority
  * @swift_range_ns: most that Swift's target scaling adds, ns; 0 = none
+ * @ledbat_target_ns: TARGET of LEDBAT (RFC 6817), queueing delay, ns; 0 = the
+ *	PrioPlus channel of the socket's priority, at least one channel
+ * @ledbat_gain_permille: GAIN of LEDBAT, packets in an RTT, permille
+ * @ledbat_allowed_pkts: ALLOWED_INCREASE of LEDBAT, packets
+ * @ledbat_init_pkts: INIT_CWND of LEDBAT, packets
+ * @ledbat_min_pkts: MIN_CWND of LEDBAT, packets
  * @gso_segs: most segments in a packet that a delay-based flow sends
  * @ss_compat: show state to ss as if it were BBR's
  * @telemetry: put in and reflect telemetry options
@@ -57,6 +63,11 @@ struct fl_profile {
 	u32 paper;
 	u32 swift_target_ns;
 	u32 swift_range_ns;
+	u32 ledbat_target_ns;
+	u32 ledbat_gain_permille;
+	u32 ledbat_allowed_pkts;
+	u32 ledbat_init_pkts;
+	u32 ledbat_min_pkts;
 	u32 gso_segs;
 	u32 ss_compat;
 	u32 telemetry;

@@ -11,7 +11,8 @@
  *  - telemetry: sockets that have it (fl_telemetry.c), the option in their
  *    segments (fl_option.c),
  *  - Swift's window control (core/swift.c), which is a congestion control of
- *    its own and the original CC under PrioPlus.
+ *    its own and the original CC under PrioPlus; so is LEDBAT's
+ *    (core/ledbat.c).
  */
 #include <linux/module.h>
 

@@ -92,4 +92,14 @@ static inline u32 fl_tcp_tsval(const struct tcp_sock *tp)
 #endif
 }
 
+/* Tick of a connection's time stamps, ns. */
+static inline u32 fl_tcp_tick_ns(const struct tcp_sock *tp)
+{
+#ifdef HAVE_TCP_USEC_TS
+	if (tp->tcp_usec_ts)
+		return NSEC_PER_USEC;
+#endif
+	return NSEC_PER_SEC / TCP_TS_HZ;
+}
+
 #endif /* FAIRLANE_COMPAT_H */

@@ -36,12 +36,14 @@ struct fl_sample {
 /**
  * struct fl_target - the part of an original CC's settings that PrioPlus sets
  * @target_ns: target delay, base RTT included, ns
+ * @base_ns: base RTT, ns, for those that go by the queueing delay
  * @ai_wnd: additive increase for each RTT, packets << FL_WND_SHIFT
  * @min_wnd: smallest window, packets << FL_WND_SHIFT
  * @max_wnd: largest window, packets << FL_WND_SHIFT
  */
 struct fl_target {
 	u32 target_ns;
+	u32 base_ns;
 	u32 ai_wnd;
 	u64 min_wnd;
 	u64 max_wnd;

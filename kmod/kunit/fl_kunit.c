@@ -11,6 +11,7 @@
 #include "../core/pp_chan.c"
 #include "../core/soze.c"
 #include "../core/fl_telemetry.h"
+#include "ledbat.h"
 #include "swift.h"
 
 /* The testbed of the PrioPlus paper, with one packet a microsecond. */
@@ -112,6 +113,46 @@ static void fl_kunit_swift(struct kunit *test)
 	s.now_ns += 29999;
 	fl_swift_ops.on_ack(state, &t, &wnd, &s);
 	KUNIT_EXPECT_EQ(test, (wnd + FL_WND_ONE / 1000) >> FL_WND_SHIFT, 26);
+}
+
+static void fl_kunit_ledbat(struct kunit *test)
+{
+	/* TARGET 20 us over a base of 10 us; GAIN 1 */
+	const struct fl_target t = {
+		.target_ns = 30000, .base_ns = 10000, .ai_wnd = FL_WND_ONE,
+		.min_wnd = 2 * FL_WND_ONE, .max_wnd = 100 * FL_WND_ONE,
+	};
+	struct fl_sample s = {
+		.now_ns = NSEC_PER_SEC, .delay_ns = 20000, .acked_pkts = 10,
+		.wnd_limited = true,
+	};
+	struct fl_ledbat_base history = {};
+	struct fl_ledbat_state state;
+	u64 wnd = 10 * FL_WND_ONE;
+
+	BUILD_BUG_ON(sizeof(state) > FL_BASE_STATE);
+	fl_ledbat_ops.init(&state, s.now_ns);
+	fl_ledbat_ops.on_ack(&state, &t, &wnd, &s);
+	KUNIT_EXPECT_EQ(test, wnd, 10 * FL_WND_ONE + FL_WND_ONE / 2);
+	/* later than any target: half of the window in an RTT */
+	wnd = 40 * FL_WND_ONE;
+	s.acked_pkts = 40;
+	s.delay_ns = U32_MAX;
+	fl_ledbat_ops.init(&state, s.now_ns);
+	fl_ledbat_ops.on_ack(&state, &t, &wnd, &s);
+	KUNIT_EXPECT_EQ(test, wnd, 20 * FL_WND_ONE);
+	fl_ledbat_ops.on_loss(&state, &t, &wnd, s.now_ns, 30000, FL_LOSS_FAST);
+	fl_ledbat_ops.on_loss(&state, &t, &wnd, s.now_ns, 30000, FL_LOSS_FAST);
+	KUNIT_EXPECT_EQ(test, wnd, 10 * FL_WND_ONE);
+	/* ten minutes, modulo 2^32 */
+	KUNIT_EXPECT_EQ(test, fl_ledbat_base_add(&history, 1, 5), 5);
+	KUNIT_EXPECT_EQ(test, fl_ledbat_base_add(&history, 2, -9), (u32)-9);
+	KUNIT_EXPECT_EQ(test, fl_ledbat_base_add(&history,
+						 9 * FL_LEDBAT_MINUTE_NS, 50),
+			(u32)-9);
+	KUNIT_EXPECT_EQ(test, fl_ledbat_base_add(&history,
+						 12 * FL_LEDBAT_MINUTE_NS, 60),
+			50);
 }
 
 static void fl_kunit_channels(struct kunit *test)
@@ -246,6 +287,7 @@ static void fl_kunit_telemetry(struct kunit *test)
 static struct kunit_case fl_kunit_cases[] = {
 	KUNIT_CASE(fl_kunit_arithmetic),
 	KUNIT_CASE(fl_kunit_swift),
+	KUNIT_CASE(fl_kunit_ledbat),
 	KUNIT_CASE(fl_kunit_channels),
 	KUNIT_CASE(fl_kunit_stop_and_resume),
 	KUNIT_CASE(fl_kunit_window_stays_in_bounds),

@@ -10,7 +10,7 @@
 # PATH, ccflow and lablink-ctl; $MODULES is the folder of the modules.
 set -u
 : "${MODULES:?folder of the modules}"
-controls='prioplus swift soze'
+controls='prioplus swift soze ledbat'
 number=0
 failed=0
 bad=
@@ -30,7 +30,7 @@ expect()
 
 load()
 {
-	for m in fairlane tcp_swift tcp_prioplus tcp_soze; do
+	for m in fairlane tcp_swift tcp_ledbat tcp_prioplus tcp_soze; do
 		insmod "$MODULES/$m.ko" || return 1
 	done
 }
@@ -313,6 +313,7 @@ refused()
 # setting KEY DEFAULT SMALLEST LARGEST
 setting()
 {
+	tested=$((tested + 1))
 	expect "default of $1" "$(in_ns cr sysctl -n net.fairlane."$1")" = "$2"
 	for value in "$3" "$4"; do
 		in_ns ca sysctl -q -w net.fairlane."$1"="$value" || fault "$1 refuses $value"
@@ -321,6 +322,11 @@ setting()
 		flow -c prioplus -q 6 -b 100000 -L 30000 > /run/a || fault "$1=$value: prioplus"
 		flow -c swift -q 6 -b 100000 -L 30000 > /run/a || fault "$1=$value: swift"
 		flow -c soze -q 6 -b 100000 -L 30000 > /run/a || fault "$1=$value: soze"
+		case $1 in
+		ledbat* | fluct_ns | noise_ns | base_rtt_ns)
+			flow -c ledbat -q 6 -b 100000 -L 30000 > /run/a || fault "$1=$value: ledbat"
+			;;
+		esac
 	done
 	expect "$1 of another namespace" "$(in_ns cr sysctl -n net.fairlane."$1")" = "$2"
 	refused "$1" -1 $(($4 + 1)) x 99999999999
@@ -333,6 +339,7 @@ rtt_us() { ss_of 5000 | awk '{ for (i = 1; i <= NF; i++) if ($i ~ /^rtt:/) { spl
 
 test_settings()
 {
+	tested=0
 	setting line_rate_mbps 0 0 1600000
 	setting base_rtt_ns 0 0 1000000000
 	setting probe_rtt_ns 0 0 1000000000
@@ -346,6 +353,11 @@ test_settings()
 	setting paper 0 0 1
 	setting swift_target_ns 0 0 1000000000
 	setting swift_range_ns 0 0 1000000000
+	setting ledbat_target_ns 0 0 100000000
+	setting ledbat_gain_permille 1000 1 1000
+	setting ledbat_allowed_pkts 1 1 64
+	setting ledbat_init_pkts 2 1 10
+	setting ledbat_min_pkts 2 1 10
 	setting gso_segs 1 1 64
 	setting ss_compat 1 0 1
 	setting telemetry 1 0 1
@@ -355,7 +367,6 @@ test_settings()
 	setting soze_k_ns 0 0 10000000
 	setting soze_m_permille 0 0 1999
 	setting soze_form 0 0 2
-	tested=22
 	expect "settings" "$(in_ns ca ls /proc/sys/net/fairlane | wc -l)" -eq $tested
 	# Live: the target of Swift moves the queue.
 	flow -c swift -b -1 -L 1000 > /run/a &
@@ -369,6 +380,57 @@ test_settings()
 	expect "RTT with 0.1 ms, us" "$short" -le 250
 	expect "RTT with 1 ms, us" "$long" -ge 600
 	in_ns ca sysctl -q -w net.fairlane.swift_target_ns=0
+}
+
+# LEDBAT alone has the link, yields to others and comes back.
+test_ledbat()
+{
+	in_ns ca sysctl -q -w net.fairlane.ledbat_target_ns=500000
+	flow -c ledbat -b -1 -L 600 > /run/ledbat &
+	sleep 0.1
+	start=$(in_ns cb cat /sys/class/net/e0/statistics/rx_bytes)
+	sleep 0.1
+	end=$(in_ns cb cat /sys/class/net/e0/statistics/rx_bytes)
+	rtt=$(rtt_us)
+	flow -c cubic -p 5001 -b -1 -L 200 > /run/cubic
+	again=$(in_ns cb cat /sys/class/net/e0/statistics/rx_bytes)
+	sleep 0.2
+	last=$(in_ns cb cat /sys/class/net/e0/statistics/rx_bytes)
+	wait
+	# 100 ms at 1 Gbit/s are 12.3 MB with headers
+	expect "bytes alone" $((end - start)) -ge 12000000
+	expect "RTT alone, us" "$rtt" -ge 300
+	expect "RTT alone, us" "$rtt" -le 700
+	expect "bytes of cubic beside it, 200 ms" "$(field received 0 /run/cubic)" -ge 20000000
+	expect "bytes alone again, 200 ms" $((last - again)) -ge 22000000
+	in_ns ca sysctl -q -w net.fairlane.ledbat_target_ns=0
+}
+
+# A queue on the way back is none on the way there, if there are time stamps.
+test_one_way()
+{
+	in_ns ca sysctl -q -w net.fairlane.ledbat_target_ns=20000000
+	for stamps in 1 0; do
+		in_ns cb sysctl -q -w net.ipv4.tcp_timestamps=$stamps
+		tc -n cr qdisc replace dev east root netem limit 1000 rate 20mbit delay 5us
+		tc -n cr qdisc replace dev west root netem limit 1000 delay 5us
+		flow -c ledbat -b -1 -L 9000 > /run/a &
+		sleep 2.5
+		tc -n cr qdisc replace dev west root netem limit 1000 delay 40ms
+		sleep 3.5
+		start=$(in_ns cb cat /sys/class/net/e0/statistics/rx_bytes)
+		sleep 3
+		end=$(in_ns cb cat /sys/class/net/e0/statistics/rx_bytes)
+		wait
+		# 20 Mbit/s are 7.5 MB in 3 s
+		if [ $stamps = 1 ]; then
+			expect "bytes with time stamps" $((end - start)) -ge 6500000
+		else
+			expect "bytes by RTT" $((end - start)) -le 1500000
+		fi
+	done
+	in_ns cb sysctl -q -w net.ipv4.tcp_timestamps=1
+	in_ns ca sysctl -q -w net.fairlane.ledbat_target_ns=0
 }
 
 # Windows below one packet: 60 flows on 100 Mbit/s.
@@ -434,18 +496,13 @@ test_removal()
 	done
 	# Orphans, of earlier tests too, must end at some time: 2000 s at most.
 	tries=0
-	until rmmod tcp_prioplus 2> /dev/null || [ $tries -ge 200 ]; do
-		tries=$((tries + 1))
-		sleep 10
+	for cc in $controls; do
+		until rmmod tcp_$cc 2> /dev/null || [ $tries -ge 200 ]; do
+			tries=$((tries + 1))
+			sleep 10
+		done
 	done
-	until rmmod tcp_swift 2> /dev/null || [ $tries -ge 200 ]; do
-		tries=$((tries + 1))
-		sleep 10
-	done
-	until rmmod tcp_soze 2> /dev/null || [ $tries -ge 200 ]; do
-		tries=$((tries + 1))
-		sleep 10
-	done
+	drop_net
 	rmmod fairlane || fault "not removed: $(lsmod)"
 	load || fault "not loaded again"
 }
@@ -455,7 +512,7 @@ trap 'drop_net' EXIT
 sleep 0.01
 load || exit 1
 tests=${*:-addresses priorities priority_change probes loss ack_loss reordering close_stopped switch
-	listener poor_peers base_rtt settings many_flows removal}
+	listener poor_peers base_rtt settings ledbat one_way many_flows removal}
 echo "KTAP version 1"
 for name in $tests; do
 	number=$((number + 1))

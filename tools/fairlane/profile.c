@@ -35,6 +35,7 @@ static const struct {
 	{ "probe_rtt_ns", "derived", "from base_rtt_ns" },
 	{ "epsilon_ns", "derived", "the larger of 1us and a packet's time on the line" },
 	{ "swift_target_ns", "derived", "the channel of the socket's priority" },
+	{ "ledbat_target_ns", "derived", "the channel of the socket's priority" },
 };
 
 /**
