@@ -38,6 +38,7 @@
  * @ledbat_allowed_pkts: ALLOWED_INCREASE of LEDBAT, packets
  * @ledbat_init_pkts: INIT_CWND of LEDBAT, packets
  * @ledbat_min_pkts: MIN_CWND of LEDBAT, packets
+ * @d2tcp_shift_g: g of D2TCP is 1 / 2 to this
  * @gso_segs: most segments in a packet that a delay-based flow sends
  * @ss_compat: show state to ss as if it were BBR's
  * @telemetry: put in and reflect telemetry options
@@ -68,6 +69,7 @@ struct fl_profile {
 	u32 ledbat_allowed_pkts;
 	u32 ledbat_init_pkts;
 	u32 ledbat_min_pkts;
+	u32 d2tcp_shift_g;
 	u32 gso_segs;
 	u32 ss_compat;
 	u32 telemetry;

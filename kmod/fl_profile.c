@@ -14,6 +14,7 @@
 #include <net/netns/generic.h>
 
 #include "compat.h"
+#include "core/d2tcp.h"
 #include "fl_prefix.h"
 #include "soze.h"
 
@@ -44,6 +45,7 @@ static struct fl_setting fl_settings[] = {
 	FL_SETTING(ledbat_allowed_pkts, 1, 1, 64),
 	FL_SETTING(ledbat_init_pkts, 2, 1, TCP_INIT_CWND),
 	FL_SETTING(ledbat_min_pkts, 2, 1, TCP_INIT_CWND),
+	FL_SETTING(d2tcp_shift_g, 4, 0, FL_D2TCP_SHIFT_G_MAX),
 	FL_SETTING(gso_segs, 1, 1, 64),
 	FL_SETTING(ss_compat, 1, 0, 1),
 	FL_SETTING(telemetry, 1, 0, 1),

@@ -102,4 +102,14 @@ static inline u32 fl_tcp_tick_ns(const struct tcp_sock *tp)
 	return NSEC_PER_SEC / TCP_TS_HZ;
 }
 
+/* An ACK of what had come until rcv_nxt, sent now. */
+static inline void fl_tcp_send_ack(struct sock *sk, u32 rcv_nxt)
+{
+#ifdef HAVE_SEND_ACK_FLAGS
+	__tcp_send_ack(sk, rcv_nxt, 0);
+#else
+	__tcp_send_ack(sk, rcv_nxt);
+#endif
+}
+
 #endif /* FAIRLANE_COMPAT_H */

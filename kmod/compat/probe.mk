@@ -20,3 +20,5 @@ ccflags-y += $(call fl-has,' hrtimer_setup.',linux/hrtimer.h,HAVE_HRTIMER_SETUP)
 ccflags-y += $(call fl-has,tcp_usec_ts,linux/tcp.h,HAVE_TCP_USEC_TS)
 # the request of a generic netlink dump as a struct genl_info
 ccflags-y += $(call fl-has,'genl_info_dump.struct',net/genetlink.h,HAVE_GENL_INFO_DUMP)
+# __tcp_send_ack(sk, rcv_nxt, flags), was (sk, rcv_nxt)
+ccflags-y += $(call fl-has,'void __tcp_send_ack.*u16 flags',net/tcp.h,HAVE_SEND_ACK_FLAGS)

@@ -11,6 +11,7 @@
 #include "../core/pp_chan.c"
 #include "../core/soze.c"
 #include "../core/fl_telemetry.h"
+#include "../core/d2tcp.c"
 #include "ledbat.h"
 #include "swift.h"
 
@@ -155,6 +156,33 @@ static void fl_kunit_ledbat(struct kunit *test)
 			50);
 }
 
+static void fl_kunit_d2tcp(struct kunit *test)
+{
+	struct fl_d2tcp_need n = {
+		/* 40 RTTs of 12 us */
+		.left_bytes = 3000000, .cwnd_bytes = 100000, .rtt_8us = 96,
+		.left_us = 320,
+	};
+	u32 alpha = FL_D2TCP_ALPHA_ONE;
+
+	alpha = fl_d2tcp_alpha(alpha, 100, 25, 1);
+	KUNIT_EXPECT_EQ(test, alpha, FL_D2TCP_ALPHA_ONE * 5 / 8);
+	KUNIT_EXPECT_EQ(test, fl_d2tcp_imminence(&n), FL_D2TCP_D_ONE * 3 / 2);
+	n.left_bytes = U64_MAX;
+	n.rtt_8us = U32_MAX;
+	n.cwnd_bytes = 0;
+	KUNIT_EXPECT_EQ(test, fl_d2tcp_imminence(&n), FL_D2TCP_D_MAX);
+	alpha = FL_D2TCP_ALPHA_ONE / 4;
+	KUNIT_EXPECT_EQ(test, fl_d2tcp_penalty(alpha, FL_D2TCP_D_MIN),
+			FL_D2TCP_ALPHA_ONE / 2);
+	KUNIT_EXPECT_EQ(test, fl_d2tcp_penalty(alpha, FL_D2TCP_D_ONE), alpha);
+	KUNIT_EXPECT_EQ(test, fl_d2tcp_penalty(alpha, FL_D2TCP_D_ONE * 3 / 2),
+			FL_D2TCP_ALPHA_ONE / 8);
+	KUNIT_EXPECT_EQ(test, fl_d2tcp_penalty(alpha, FL_D2TCP_D_MAX),
+			FL_D2TCP_ALPHA_ONE / 16);
+	KUNIT_EXPECT_EQ(test, fl_d2tcp_reduce(100, FL_D2TCP_ALPHA_ONE / 2), 75);
+}
+
 static void fl_kunit_channels(struct kunit *test)
 {
 	struct pp_conf cf = fl_kunit_conf;
@@ -288,6 +316,7 @@ static struct kunit_case fl_kunit_cases[] = {
 	KUNIT_CASE(fl_kunit_arithmetic),
 	KUNIT_CASE(fl_kunit_swift),
 	KUNIT_CASE(fl_kunit_ledbat),
+	KUNIT_CASE(fl_kunit_d2tcp),
 	KUNIT_CASE(fl_kunit_channels),
 	KUNIT_CASE(fl_kunit_stop_and_resume),
 	KUNIT_CASE(fl_kunit_window_stays_in_bounds),

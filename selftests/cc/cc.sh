@@ -10,7 +10,7 @@
 # PATH, ccflow and lablink-ctl; $MODULES is the folder of the modules.
 set -u
 : "${MODULES:?folder of the modules}"
-controls='prioplus swift soze ledbat'
+controls='prioplus swift soze ledbat d2tcp'
 number=0
 failed=0
 bad=
@@ -30,7 +30,7 @@ expect()
 
 load()
 {
-	for m in fairlane tcp_swift tcp_ledbat tcp_prioplus tcp_soze; do
+	for m in fairlane tcp_swift tcp_ledbat tcp_d2tcp tcp_prioplus tcp_soze sch_fabric; do
 		insmod "$MODULES/$m.ko" || return 1
 	done
 }
@@ -326,6 +326,9 @@ setting()
 		ledbat* | fluct_ns | noise_ns | base_rtt_ns)
 			flow -c ledbat -q 6 -b 100000 -L 30000 > /run/a || fault "$1=$value: ledbat"
 			;;
+		d2tcp*)
+			flow -c d2tcp -b 100000 -L 30000 > /run/a || fault "$1=$value: d2tcp"
+			;;
 		esac
 	done
 	expect "$1 of another namespace" "$(in_ns cr sysctl -n net.fairlane."$1")" = "$2"
@@ -358,6 +361,7 @@ test_settings()
 	setting ledbat_allowed_pkts 1 1 64
 	setting ledbat_init_pkts 2 1 10
 	setting ledbat_min_pkts 2 1 10
+	setting d2tcp_shift_g 4 0 10
 	setting gso_segs 1 1 64
 	setting ss_compat 1 0 1
 	setting telemetry 1 0 1
@@ -433,6 +437,44 @@ test_one_way()
 	in_ns ca sysctl -q -w net.fairlane.ledbat_target_ns=0
 }
 
+# D2TCP: the nearer deadline has more; without one it is DCTCP; marks only.
+test_deadlines()
+{
+	tc -n cr qdisc replace dev east root fabric limit 750kb ecn 30kb || fault "no sch_fabric"
+	ce=$(counter ca TcpExtTCPDeliveredCE)
+	retransmits=$(counter ca TcpRetransSegs)
+	flow -c d2tcp -l d2tcp -b -1 -L 400 > /run/a &
+	flow -c d2tcp -l d2tcp -p 5001 -b -1 -L 400 > /run/b &
+	sleep 0.2
+	ss_of 5000 | grep -q 'd2tcp.*dctcp:(ce_state:0,alpha:[0-9]*,ab_ecn' || fault "ss: $(ss_of 5000)"
+	wait
+	a=$(field received 0 /run/a)
+	b=$(field received 0 /run/b)
+	echo "# without deadlines: $a and $b bytes"
+	expect "bytes of one" "$a" -ge $((b * 2 / 3))
+	expect "bytes of the other" "$b" -ge $((a * 2 / 3))
+	expect "bytes of both" $((a + b)) -ge 44000000
+	# One that has passed beside one that is far away.
+	flow -c d2tcp -l d2tcp -D 1 -b -1 -L 400 > /run/a &
+	flow -c d2tcp -l d2tcp -p 5001 -b 12000000 -L 4000 -D 100000000 > /run/b &
+	sleep 0.2
+	wait
+	a=$(field received 0 /run/a)
+	b=$(field end 0 /run/b)
+	echo "# with deadlines: $a bytes of the near one, the far one ended at $b us"
+	expect "bytes of the near one" "$a" -ge 27000000
+	expect "marked packets" "$(counter ca TcpExtTCPDeliveredCE)" -ge $((ce + 100))
+	expect "retransmissions" "$(counter ca TcpRetransSegs)" -eq "$retransmits"
+	# A peer without ECN: Reno.
+	in_ns cb sysctl -q -w net.ipv4.tcp_ecn=0
+	flow -c d2tcp -b -1 -L 60 > /run/a &
+	sleep 0.03
+	ss_of 5000 | grep -q 'd2tcp-reno' || fault "without ECN: $(ss_of 5000)"
+	wait
+	expect "bytes without ECN" "$(field received 0 /run/a)" -ge 5000000
+	in_ns cb sysctl -q -w net.ipv4.tcp_ecn=2
+}
+
 # Windows below one packet: 60 flows on 100 Mbit/s.
 test_many_flows()
 {
@@ -503,6 +545,7 @@ test_removal()
 		done
 	done
 	drop_net
+	rmmod sch_fabric || fault "sch_fabric is not removed"
 	rmmod fairlane || fault "not removed: $(lsmod)"
 	load || fault "not loaded again"
 }
@@ -512,7 +555,7 @@ trap 'drop_net' EXIT
 sleep 0.01
 load || exit 1
 tests=${*:-addresses priorities priority_change probes loss ack_loss reordering close_stopped switch
-	listener poor_peers base_rtt settings ledbat one_way many_flows removal}
+	listener poor_peers base_rtt settings ledbat one_way deadlines many_flows removal}
 echo "KTAP version 1"
 for name in $tests; do
 	number=$((number + 1))

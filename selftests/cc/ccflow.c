@@ -30,6 +30,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <linux/fairlane.h>
+
 #define FLOWS_MAX	512
 /* Length of the pattern before it repeats; prime: no buffer hides a shift. */
 #define PERIOD_BYTES	65521
@@ -61,6 +63,7 @@ static struct {
 	const char *switch_cc;		/* taken in turns with cc */
 	const char *listener_cc;
 	int flows, port, priority;
+	unsigned int deadline_us;	/* 0: none is set */
 	int64_t bytes;			/* of each flow, -1: until limit_ms */
 	int64_t limit_ns, switch_ns, abort_ns, priority_ns;
 	int priority_then;
@@ -149,6 +152,12 @@ static void set_priority(int fd, int priority)
 		die("SO_PRIORITY %d: %s", priority, strerror(errno));
 }
 
+static void set_deadline(int fd, unsigned int us)
+{
+	if (us && setsockopt(fd, IPPROTO_IP, FL_SO_DEADLINE_US, &us, sizeof(us)))
+		die("FL_SO_DEADLINE_US %u: %s", us, strerror(errno));
+}
+
 /* The address as a socket address. Return: its length. */
 static socklen_t parse_address(int port, struct sockaddr_storage *to)
 {
@@ -181,6 +190,7 @@ static void flow_connect(struct flow *f, int listener)
 	if (!opt.accepted_sends) {
 		set_cc(client, opt.cc);
 		set_priority(client, opt.priority);
+		set_deadline(client, opt.deadline_us);
 	}
 	if (connect(client, (struct sockaddr *)&to, length))
 		die("connect: %s", strerror(errno));
@@ -192,6 +202,7 @@ static void flow_connect(struct flow *f, int listener)
 	if (opt.accepted_sends) {
 		set_cc(server, opt.cc);
 		set_priority(server, opt.priority);
+		set_deadline(server, opt.deadline_us);
 	}
 	fcntl(f->tx, F_SETFL, O_NONBLOCK);
 	fcntl(f->rx, F_SETFL, O_NONBLOCK);
@@ -397,7 +408,7 @@ static void usage(void)
 {
 	fputs("call: ccflow -f NS -t NS [-a ADDRESS] [-p PORT] [-c CC] [-l LISTENER-CC]\n"
 	      "	[-n FLOWS] [-b BYTES] [-q PRIORITY] [-Q PRIORITY@MS] [-L LIMIT-MS]\n"
-	      "	[-S CC@TIMES@US] [-A ABORT-MS] [-r] [-e]\n", stderr);
+	      "	[-S CC@TIMES@US] [-A ABORT-MS] [-D DEADLINE-US] [-r] [-e]\n", stderr);
 	exit(2);
 }
 
@@ -424,6 +435,9 @@ static bool parse_number(int c, const char *text)
 		break;
 	case 'A':
 		opt.abort_ns = value * 1e6;
+		break;
+	case 'D':
+		opt.deadline_us = value;
 		break;
 	default:
 		return false;
@@ -482,7 +496,7 @@ int main(int argc, char **argv)
 	int c;
 
 	prctl(PR_SET_TIMERSLACK, 1);
-	while ((c = getopt(argc, argv, "f:t:a:p:c:l:n:b:q:Q:L:S:A:re")) != -1)
+	while ((c = getopt(argc, argv, "f:t:a:p:c:l:n:b:q:Q:L:S:A:D:re")) != -1)
 		if (!(optarg && parse_number(c, optarg)) && !parse_other(c, optarg))
 			usage();
 	if (!opt.from || !opt.to || opt.flows < 1 || opt.flows > FLOWS_MAX ||

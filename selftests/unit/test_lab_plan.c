@@ -67,7 +67,7 @@ static const char *const good_pieces[] = {
 	"'taps':[{'tap':3,'node':'a','dev':'x'}],'tap_records_max':1000,",
 	"'flows':[" FLOW_ID(9, 20009) "'cc':'prioplus','rcv_cc':null,'so_priority':3,",
 	"'weight_milli':1000,'dscp':10,'stop_ns':-1,'bytes':1000,'connect':'at_start',",
-	"'rcvbuf':100000,'sndbuf':200000,'quickack':true},",
+	"'rcvbuf':100000,'sndbuf':200000,'deadline_us':1500,'quickack':true},",
 	"{'id':2,'src':'b','dst':'a','src_addr':'fd00::1','dst_addr':'fd00::2',",
 	"'sport':20002,'dport':10000,'start_ns':0,'stop_ns':4000}],",
 	"'events':[{'at_ns':1,'node':'b','argv':['tc','qdisc']},",

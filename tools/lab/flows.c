@@ -335,6 +335,9 @@ static void group_load(struct scenario *sc, struct ynode *y)
 	g->connect_early = y_choice(y, "connect", connects, 1);
 	g->rcvbuf = y_size(y, "rcvbuf", NEVER);
 	g->sndbuf = y_size(y, "sndbuf", NEVER);
+	g->deadline_ns = y_time(y, "deadline", 0);
+	if (g->deadline_ns % 1000 || g->deadline_ns > 1000000000000)
+		y_error(y, "a deadline is a number of microseconds, 1000 s at most");
 	src = hosts_read(sc, y, "from", &srcs);
 	dst = hosts_read(sc, y, "to", &dsts);
 	if (!srcs || !dsts)

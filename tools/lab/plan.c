@@ -313,6 +313,9 @@ static void add_flows(cJSON *plan, const struct scenario *sc)
 			cJSON_AddNumberToObject(o, "rcvbuf", g->rcvbuf);
 		if (g->sndbuf != NEVER)
 			cJSON_AddNumberToObject(o, "sndbuf", g->sndbuf);
+		if (g->deadline_ns)
+			cJSON_AddNumberToObject(o, "deadline_us",
+						g->deadline_ns / 1000);
 		cJSON_AddBoolToObject(o, "quickack", g->ack_every);
 		cJSON_AddItemToArray(list, o);
 	}

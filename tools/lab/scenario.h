@@ -89,6 +89,7 @@ struct group {
 	int connect_early;
 	bool ack_every;
 	int64_t rcvbuf, sndbuf;
+	int64_t deadline_ns;	/* 0 none */
 	int first, count;	/* its flows in scenario.flow[] */
 };
 

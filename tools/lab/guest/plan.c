@@ -423,6 +423,7 @@ static int plan_flow(struct json_ctx *ctx, const cJSON *item, void *dst)
 		FN(plan_flow, connect, false, plan_connect),
 		INT(plan_flow, rcvbuf, false, 0, 1 << 30),
 		INT(plan_flow, sndbuf, false, 0, 1 << 30),
+		INT(plan_flow, deadline_us, false, 0, FL_DEADLINE_MAX_US),
 		BOOL(plan_flow, quickack, false),
 	};
 	struct plan_flow *flow = dst;

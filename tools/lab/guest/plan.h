@@ -131,6 +131,7 @@ struct plan_flow {
 	int64_t bytes;			/* -1 until stop */
 	enum plan_connect connect;
 	int64_t rcvbuf, sndbuf;		/* 0: the generator chooses */
+	int64_t deadline_us;		/* 0: none */
 	bool quickack;
 };
 

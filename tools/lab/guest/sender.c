@@ -91,8 +91,11 @@ static void sender_options(struct flow *flow)
 	if (plan->sndbuf || plan->bytes < 0 || plan->bytes > SMALL_BYTES) {
 		socket_option(flow, flow->fd, SOL_SOCKET, SO_SNDBUFFORCE,
 			      sndbuf, "SO_SNDBUFFORCE");
-		socket_option(flow, flow->fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT,
-			      socket_share_bytes(), "TCP_NOTSENT_LOWAT");
+		/* who heeds a deadline needs to know all of the message */
+		if (!plan->deadline_us)
+			socket_option(flow, flow->fd, IPPROTO_TCP,
+				      TCP_NOTSENT_LOWAT, socket_share_bytes(),
+				      "TCP_NOTSENT_LOWAT");
 	}
 	if (flow->cc)
 		socket_cc(flow, flow->fd, flow->cc);
@@ -109,6 +112,9 @@ static void sender_options(struct flow *flow)
 	if (flow->weight_milli != FL_WEIGHT_ONE_MILLI)
 		socket_option(flow, flow->fd, IPPROTO_IP, FL_SO_WEIGHT,
 			      flow->weight_milli, "FL_SO_WEIGHT");
+	if (plan->deadline_us)
+		socket_option(flow, flow->fd, IPPROTO_IP, FL_SO_DEADLINE_US,
+			      plan->deadline_us, "FL_SO_DEADLINE_US");
 }
 
 /* Makes the socket in its node and sends the SYN. */
