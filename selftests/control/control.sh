@@ -51,6 +51,60 @@ module_unload()
 	done
 }
 
+ynl()
+{
+	/usr/bin/python3 "$YNL/cli.py" --no-schema --spec "$SPEC" "$@"
+}
+
+# ynl_shows TEXT ARGUMENTS: the kernel's own client prints something like that.
+ynl_shows()
+{
+	text=$1
+	shift
+	ynl "$@" > /run/ynl 2>&1
+	grep -q "$text" /run/ynl && return
+	echo "ynl $* does not show $text:"
+	cat /run/ynl
+	return 1
+}
+
+# The specification by a client that knows nothing else of us.
+ynl_client()
+{
+	/usr/bin/python3 ./spec.py "$SPEC" "$HEADER" || return 1
+	ip netns add ynl && ip -n ynl link set lo up || return 1
+	ctl hold > /run/held &
+	holder=$!
+	until grep -q held /run/held; do sleep 0.01; done
+	# ctl makes a namespace for itself
+	mount --bind "/proc/$holder/ns/net" /run/netns/ynl &&
+	ip netns exec ynl "$0" ynl_inside
+	status=$?
+	kill "$holder"
+	wait "$holder"
+	umount /run/netns/ynl
+	ip netns del ynl
+	return "$status"
+}
+
+ynl_inside()
+{
+	ynl_shows "'priority-max': 6" --do limit-get &&
+	ynl_shows None --do limit-set --json '{"priority-max": 7}' &&
+	ynl_shows "'priority-max': 7" --do limit-get &&
+	ynl_shows "'order': 10" --do policy-add --json '{"rport-min": 99, "priority": 9, "cc": "cubic"}' &&
+	ynl_shows "priority is not in 0..15" --do policy-add --json '{"priority": 16}' &&
+	ynl_shows "'rport-max': 99" --dump policy-get &&
+	ynl_shows "'weight-milli': 2000" --dump flow-get &&
+	ynl_shows "'weight-from': 'sockopt'" --dump flow-get &&
+	ynl_shows "'flags': {'listener'}" --dump flow-get &&
+	ynl_shows 'no TCP socket with this cookie' --do flow-set --json '{"cookie": 1048576000, "priority": 1}' &&
+	ynl_shows None --do profile-set --json '{"setting": [{"name": "ai_bytes", "value": 151}]}' &&
+	ynl_shows "'value': 151" --do profile-get &&
+	ynl_shows "'used-milli': 12000" --dump budget-get &&
+	ynl_shows "'version':" --do stats-get
+}
+
 # Runs a test and prints its KTAP line.
 report()
 {
@@ -65,13 +119,25 @@ report()
 	fi
 }
 
+if [ "${1-}" = ynl_inside ]; then
+	ynl_inside
+	exit
+fi
 sleep 0.01
 mkdir -p /run/cg
 load || exit 1
 echo "KTAP version 1"
-for name in ${*:-$(ctl) module_unload}; do
+for name in ${*:-$(ctl) ynl_client module_unload}; do
 	case $name in
 	hold) ;;
+	ynl_client)
+		if [ -n "${YNL-}" ] && /usr/bin/python3 -c 'import yaml, jsonschema' 2> /dev/null; then
+			report ynl_client
+		else
+			number=$((number + 1))
+			echo "ok $number ynl_client # SKIP no ynl in the kernel's source, or no python3-yaml"
+		fi
+		;;
 	module_unload) report module_unload ;;
 	*) report ctl "$name" ;;
 	esac
