@@ -131,7 +131,8 @@ static unsigned int fl_option_out(void *priv, struct sk_buff *skb,
 	tcp_bytes = th->doff * 4;
 	data = skb->len > ip_bytes + tcp_bytes;
 	if (th->syn || th->rst ||
-	    !(READ_ONCE(tel->fresh) || (data && READ_ONCE(tel->sending))))
+	    !(READ_ONCE(tel->fresh) || (data && READ_ONCE(tel->sending))) ||
+	    fl_tel_signed(sk))
 		return NF_ACCEPT;
 	tn = fl_tel_net_of(state->net);
 	at = NULL;

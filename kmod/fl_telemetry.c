@@ -114,20 +114,6 @@ nomem:
 	return NULL;
 }
 
-/* Is the socket's traffic signed? Then nothing may be put in afterwards. */
-static bool fl_tel_signed(const struct sock *sk)
-{
-#ifdef CONFIG_TCP_MD5SIG
-	if (rcu_access_pointer(tcp_sk(sk)->md5sig_info))
-		return true;
-#endif
-#ifdef CONFIG_TCP_AO
-	if (rcu_access_pointer(tcp_sk(sk)->ao_info))
-		return true;
-#endif
-	return false;
-}
-
 /* Leave room for the option in each full segment, or take it back. */
 static void fl_tel_reserve(struct sock *sk, int bytes)
 {

@@ -10,7 +10,7 @@
 #include <linux/fairlane.h>
 #include <linux/refcount.h>
 #include <linux/rhashtable-types.h>
-#include <net/sock.h>
+#include <net/tcp.h>
 
 /* Counters of a network namespace, /proc/net/fairlane_telemetry. */
 enum fl_tel_count {
@@ -78,6 +78,20 @@ int fl_telemetry_init(void);
 void fl_telemetry_exit(void);
 int fl_option_init(void);
 void fl_option_exit(void);
+
+/* Is the socket's traffic signed? Then nothing may be put in afterwards. */
+static inline bool fl_tel_signed(const struct sock *sk)
+{
+#ifdef CONFIG_TCP_MD5SIG
+	if (rcu_access_pointer(tcp_sk(sk)->md5sig_info))
+		return true;
+#endif
+#ifdef CONFIG_TCP_AO
+	if (rcu_access_pointer(tcp_sk(sk)->ao_info))
+		return true;
+#endif
+	return false;
+}
 
 static inline void fl_tel_add(struct fl_tel_net *tn, enum fl_tel_count what)
 {

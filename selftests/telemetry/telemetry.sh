@@ -7,7 +7,7 @@
 #	ta --- tr --- tb	1 Gbit/s from tr to tb, sch_fabric stamps there
 #
 # Names of tests as arguments select. Needs root, lablink, sch_fabric, ip, tc,
-# ethtool and, in PATH, ccflow and lablink-ctl; $MODULES is the modules' folder.
+# ethtool and, in PATH, ccflow, signed and lablink-ctl; $MODULES is the modules' folder.
 set -u
 : "${MODULES:?folder of the modules}"
 number=0
@@ -150,6 +150,19 @@ test_no_room()
 	undamaged
 }
 
+# Signed traffic bears no option, which is counted, and arrives.
+test_signed()
+{
+	before=$(told ta signed)
+	sent=$(told ta sent)
+	signed ta tb 10.0.1.1 10.0.2.1 soze || fault "a signed connection"
+	expect "sockets without" $(($(told ta signed) - before)) -eq 1
+	expect "options sent" "$(told ta sent)" -eq "$sent"
+	expect "options heard" "$(told tb heard)" -eq 0
+	expect "signatures that fail" "$(counter tb TcpExtTCPMD5Failure)" -eq 0
+	expect "signatures that lack" "$(counter tb TcpExtTCPMD5NotFound)" -eq 0
+}
+
 # A peer that does not reflect: Reno, which fills the line, and is counted.
 test_fallback()
 {
@@ -231,7 +244,7 @@ trap 'drop_net' EXIT
 # The stack distrusts times below 1 us, and booting takes none here.
 sleep 0.01
 load || exit 1
-tests=${*:-round_trip both_ways removal no_room fallback silent_bottleneck many_flows}
+tests=${*:-round_trip both_ways removal no_room signed fallback silent_bottleneck many_flows}
 echo "KTAP version 1"
 for name in $tests; do
 	number=$((number + 1))
