@@ -232,6 +232,12 @@ delete_under_traffic()
 	ip netns del a && ip netns del b && make_hosts && settings
 }
 
+# The control plane (selftests/control), with two processors and in real time.
+control()
+{
+	FUZZ_ROUNDS=2000 ctl "$1"
+}
+
 remove_modules()
 {
 	local ko
@@ -303,6 +309,15 @@ if [ "$level" = all ]; then
 	for cc in cubic $controls; do
 		check transfer "$cc"
 		check abort_storm "$cc"
+	done
+fi
+for name in options inherit flow_names dump; do
+	check control $name
+done
+if [ "$level" = all ]; then
+	for name in before_connect errors reuseport congestion_order policy_one policy_conditions policy_apply \
+		events overrun netns_exit ceiling budget exchange owner fuzz; do
+		check control $name
 	done
 fi
 check remove_modules
