@@ -32,6 +32,7 @@
 #include <net/tcp.h>
 
 #include "compat.h"
+#include "core/ledbat.h"
 #include "pp_flow.h"
 
 /* A flow that sent nothing for this many base RTTs probes before it sends. */
@@ -44,6 +45,8 @@
 
 /* Flows with less do not let the queue drain: they have next to none of it. */
 #define PP_DIP_PKTS		2
+
+static struct tcp_congestion_ops tcp_prioplus_ledbat;
 
 /* Measured base RTT, ns; 0 = not yet. */
 static u32 pp_measured_base_ns(const struct pp_flow *fl, u64 line_bps, u32 wire)
@@ -78,6 +81,9 @@ static void pp_configure(struct pp_flow *fl, const struct fl_profile *pf)
 		.paper = READ_ONCE(pf->paper),
 	};
 
+	/* GAIN is a packet in an RTT */
+	if (fl->core.base == &fl_ledbat_ops)
+		cf.ai_bytes = wire * READ_ONCE(pf->ledbat_gain_permille) / 1000;
 	if (!cf.base_ns) {
 		cf.base_ns = pp_measured_base_ns(fl, line_bps, wire);
 		cf.probe_base_ns = fl->base.probe_ns != FL_BASE_NONE ?
@@ -214,6 +220,14 @@ void pp_fall_back(struct pp_flow *fl)
 	}
 }
 
+/* The original CC that the socket's congestion control is named after. */
+static const struct fl_base_ops *pp_base_of(const struct sock *sk)
+{
+	if (inet_csk(sk)->icsk_ca_ops == &tcp_prioplus_ledbat)
+		return &fl_ledbat_ops;
+	return &fl_swift_ops;
+}
+
 /* Set up a flow. Context: any, socket lock held. Without memory, the socket
  * goes on with the window it has and a later ACK tries again.
  */
@@ -233,7 +247,7 @@ static void pp_adopt(struct sock *sk)
 	fl->una = tp->snd_una;
 	fl_base_start(sk, &fl->base);
 	fl->gen = fl_profile_gen(pf) + fl_flow_gen(fl->set) - 1;
-	pp_init(&fl->core, &fl_swift_ops, ktime_get_ns(), tp->snd_nxt);
+	pp_init(&fl->core, pp_base_of(sk), ktime_get_ns(), tp->snd_nxt);
 	pp_probe_init(fl);
 	pp_refresh(fl, 0, 0);
 	fl_take_over(sk, READ_ONCE(pf->gso_segs));
@@ -464,13 +478,38 @@ static struct tcp_congestion_ops tcp_prioplus __read_mostly = {
 	.name		= "prioplus",
 };
 
+/* The same over LEDBAT. */
+static struct tcp_congestion_ops tcp_prioplus_ledbat __read_mostly = {
+	.init		= pp_sk_init,
+	.release	= pp_sk_release,
+	.ssthresh	= pp_ssthresh,
+	.undo_cwnd	= pp_undo_cwnd,
+	.in_ack_event	= pp_in_ack_event,
+	.cong_control	= pp_cong_control,
+	.set_state	= pp_set_state,
+	.min_tso_segs	= pp_min_tso_segs,
+	.get_info	= pp_get_info,
+	.flags		= TCP_CONG_NON_RESTRICTED,
+	.owner		= THIS_MODULE,
+	.name		= "prioplus-ledbat",
+};
+
 static int __init pp_register(void)
 {
-	return tcp_register_congestion_control(&tcp_prioplus);
+	int err;
+
+	err = tcp_register_congestion_control(&tcp_prioplus);
+	if (err)
+		return err;
+	err = tcp_register_congestion_control(&tcp_prioplus_ledbat);
+	if (err)
+		tcp_unregister_congestion_control(&tcp_prioplus);
+	return err;
 }
 
 static void __exit pp_unregister(void)
 {
+	tcp_unregister_congestion_control(&tcp_prioplus_ledbat);
 	tcp_unregister_congestion_control(&tcp_prioplus);
 	/* sockets are gone, a timer may still be on its way out */
 	while (atomic_read(&pp_timers))
@@ -482,6 +521,7 @@ static void __exit pp_unregister(void)
 module_init(pp_register);
 module_exit(pp_unregister);
 
+MODULE_ALIAS("tcp_prioplus-ledbat");
 MODULE_AUTHOR("The Fairlane developers");
 MODULE_DESCRIPTION("PrioPlus: virtual priorities in one queue");
 MODULE_LICENSE("GPL");

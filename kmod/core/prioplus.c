@@ -447,6 +447,7 @@ enum pp_verdict pp_on_ack(struct pp_core *pp, const struct pp_chan *ch,
 {
 	struct fl_target t = {
 		.target_ns = ch->target_ns,
+		.base_ns = ch->base_ns,
 		.min_wnd = PP_MIN_WND,
 		.max_wnd = ch->max_wnd,
 	};
@@ -600,6 +601,7 @@ void pp_on_loss(struct pp_core *pp, const struct pp_chan *ch, u64 now_ns,
 {
 	struct fl_target t = {
 		.target_ns = ch->target_ns,
+		.base_ns = ch->base_ns,
 		.min_wnd = PP_MIN_WND,
 		.max_wnd = ch->max_wnd,
 	};

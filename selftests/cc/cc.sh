@@ -410,6 +410,20 @@ test_ledbat()
 	in_ns ca sysctl -q -w net.fairlane.ledbat_target_ns=0
 }
 
+# PrioPlus over LEDBAT: the low priority waits for the high one.
+test_prioplus_ledbat()
+{
+	flow -c prioplus-ledbat -q 1 -b -1 -L 60 > /run/low &
+	sleep 0.02
+	flow -c prioplus-ledbat -q 5 -p 5001 -b -1 -L 20 > /run/high &
+	sleep 0.01
+	ss_of 5000 | grep -q 'prioplus-ledbat.*bbr:(bw:0bps' || fault "not stopped: $(ss_of 5000)"
+	wait
+	expect "bytes of the high one" "$(field received 0 /run/high)" -ge 2200000
+	expect "bytes of the low one" "$(field received 0 /run/low)" -ge 4200000
+	expect "pause of the low one, us" "$(field gap 0 /run/low)" -ge 17000
+}
+
 # A queue on the way back is none on the way there, if there are time stamps.
 test_one_way()
 {
@@ -555,7 +569,7 @@ trap 'drop_net' EXIT
 sleep 0.01
 load || exit 1
 tests=${*:-addresses priorities priority_change probes loss ack_loss reordering close_stopped switch
-	listener poor_peers base_rtt settings ledbat one_way deadlines many_flows removal}
+	listener poor_peers base_rtt settings ledbat prioplus_ledbat one_way deadlines many_flows removal}
 echo "KTAP version 1"
 for name in $tests; do
 	number=$((number + 1))
