@@ -90,24 +90,63 @@ static const struct fl_field fl_optional[] = {
 	FL_FIELD(UPDATES, updates, 8),
 };
 
-static int fl_put_fields(struct sk_buff *skb, const struct fl_info *info,
-			 const struct fl_field *fields, size_t count,
-			 bool optional)
+/* Append an attribute; the caller has seen to the room. A dump is nothing but
+ * this, so it does not go through nla_put()'s five calls.
+ */
+static void fl_append(struct sk_buff *skb, int type, const void *data, int len)
 {
-	const void *member;
-	size_t i;
-	int err;
+	struct nlattr *nla = __skb_put(skb, nla_total_size(len));
 
-	for (i = 0; i < count; i++) {
-		member = (const void *)info + fields[i].offset;
-		if (optional &&
-		    !memchr_inv(member, 0, fields[i].size))
+	nla->nla_type = type;
+	nla->nla_len = nla_attr_size(len);
+	/* the padding first: the last word may be half data */
+	if (len & (NLA_ALIGNTO - 1))
+		*(u32 *)((void *)nla + nla_total_size(len) - NLA_ALIGNTO) = 0;
+	__builtin_memcpy(nla_data(nla), data, len);
+}
+
+static void fl_append_u8(struct sk_buff *skb, int type, u8 val)
+{
+	fl_append(skb, type, &val, sizeof(val));
+}
+
+static void fl_append_u16(struct sk_buff *skb, int type, __be16 val)
+{
+	fl_append(skb, type, &val, sizeof(val));
+}
+
+static void fl_append_u32(struct sk_buff *skb, int type, u32 val)
+{
+	fl_append(skb, type, &val, sizeof(val));
+}
+
+static void fl_append_u64(struct sk_buff *skb, int type, u64 val)
+{
+	fl_append(skb, type, &val, sizeof(val));
+}
+
+static void fl_append_fields(struct sk_buff *skb, const struct fl_info *info,
+			     const struct fl_field *fields, size_t count,
+			     bool optional)
+{
+	const struct fl_field *f;
+	const void *member;
+	u64 val;
+
+	for (f = fields; f < fields + count; f++) {
+		member = (const void *)info + f->offset;
+		val = f->size == 8 ? *(const u64 *)member :
+		      f->size == 4 ? *(const u32 *)member :
+				     *(const u8 *)member;
+		if (optional && !val)
 			continue;
-		err = nla_put(skb, fields[i].type, fields[i].size, member);
-		if (err)
-			return err;
+		if (f->size == 8)
+			fl_append_u64(skb, f->type, val);
+		else if (f->size == 4)
+			fl_append_u32(skb, f->type, val);
+		else
+			fl_append_u8(skb, f->type, val);
 	}
-	return 0;
 }
 
 /* The attributes of a flow. Context: RCU, or socket lock held; socket held. */
@@ -118,27 +157,27 @@ static int fl_flow_put_attrs(struct sk_buff *skb, struct user_namespace *user,
 	struct fl_tuple t;
 	int len;
 
+	if (skb_tailroom(skb) < FL_FLOW_BYTES)
+		return -EMSGSIZE;
 	fl_attr_info(sk, f, &info);
 	fl_tuple_of(sk, &t);
 	len = fl_addr_len(t.family);
-	return fl_put_u64(skb, FL_A_FLOW_COOKIE,
-			  atomic64_read(&sk->sk_cookie)) ||
-	       nla_put_u8(skb, FL_A_FLOW_FAMILY, t.family) ||
-	       nla_put(skb, FL_A_FLOW_LADDR, len, &t.local) ||
-	       nla_put(skb, FL_A_FLOW_RADDR, len, &t.remote) ||
-	       nla_put_be16(skb, FL_A_FLOW_LPORT, t.lport) ||
-	       nla_put_be16(skb, FL_A_FLOW_RPORT, t.rport) ||
-	       (sk->sk_bound_dev_if &&
-		nla_put_u32(skb, FL_A_FLOW_IFINDEX, sk->sk_bound_dev_if)) ||
-	       nla_put_u8(skb, FL_A_FLOW_TCP_STATE, READ_ONCE(sk->sk_state)) ||
-	       nla_put_u32(skb, FL_A_FLOW_UID,
-			   from_kuid_munged(user, sk->sk_uid)) ||
-	       nla_put_string(skb, FL_A_FLOW_CC, info.cc) ||
-	       nla_put_u32(skb, FL_A_FLOW_PRIORITY, info.priority) ||
-	       fl_put_fields(skb, &info, fl_always, ARRAY_SIZE(fl_always),
-			     false) ||
-	       fl_put_fields(skb, &info, fl_optional, ARRAY_SIZE(fl_optional),
-			     true) ? -EMSGSIZE : 0;
+	fl_append_u64(skb, FL_A_FLOW_COOKIE, atomic64_read(&sk->sk_cookie));
+	fl_append_u8(skb, FL_A_FLOW_FAMILY, t.family);
+	fl_append(skb, FL_A_FLOW_LADDR, &t.local, len);
+	fl_append(skb, FL_A_FLOW_RADDR, &t.remote, len);
+	fl_append_u16(skb, FL_A_FLOW_LPORT, t.lport);
+	fl_append_u16(skb, FL_A_FLOW_RPORT, t.rport);
+	if (sk->sk_bound_dev_if)
+		fl_append_u32(skb, FL_A_FLOW_IFINDEX, sk->sk_bound_dev_if);
+	fl_append_u8(skb, FL_A_FLOW_TCP_STATE, READ_ONCE(sk->sk_state));
+	fl_append_u32(skb, FL_A_FLOW_UID, from_kuid_munged(user, sk->sk_uid));
+	fl_append(skb, FL_A_FLOW_CC, info.cc, strlen(info.cc) + 1);
+	fl_append_u32(skb, FL_A_FLOW_PRIORITY, info.priority);
+	fl_append_fields(skb, &info, fl_always, ARRAY_SIZE(fl_always), false);
+	fl_append_fields(skb, &info, fl_optional, ARRAY_SIZE(fl_optional),
+			 true);
+	return 0;
 }
 
 /* User namespace of who asks. */
@@ -232,7 +271,7 @@ int fl_flow_get_doit(struct sk_buff *skb, struct genl_info *info)
 	if (IS_ERR(sk))
 		return PTR_ERR(sk);
 	err = -ENOMEM;
-	reply = genlmsg_new(FL_FLOW_BYTES, GFP_KERNEL);
+	reply = genlmsg_new(2 * FL_FLOW_BYTES, GFP_KERNEL);
 	if (!reply)
 		goto put;
 	head = genlmsg_put_reply(reply, info, &fl_genl_family, 0,

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include <sched.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #include "ctl.h"
 
@@ -345,6 +346,50 @@ static void test_netns_exit(void)
 	wait_ns(500000000);
 }
 
+#define COST_FLOWS	10000
+
+static long now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000L + ts.tv_nsec;
+}
+
+static void count_flow(struct nlattr **tb, void *arg)
+{
+	(void)tb;
+	++*(int *)arg;
+}
+
+/* What a setting and a dump take. Judged where the clock counts instructions
+ * (selftests/control-cost); elsewhere it only has to work.
+ */
+static void test_cost(void)
+{
+	static int flow[COST_FLOWS];
+	int fd = nl_open(), i, flows = 0;
+	struct pair p = make_pair(V4);
+	long start, set_ns, dump_ns;
+
+	many_files();
+	for (i = 0; i < COST_FLOWS; i++) {
+		flow[i] = socket(AF_INET, SOCK_STREAM, 0);
+		EQUAL(set_opt(flow[i], FL_SO_PRIORITY, 3), 0);
+	}
+	set_opt(p.client, FL_SO_WEIGHT, 1);
+	start = now_ns();
+	for (i = 0; i < 1000; i++)
+		set_opt(p.client, FL_SO_WEIGHT, 1000 + i);
+	set_ns = (now_ns() - start) / 1000;
+	start = now_ns();
+	nl_start(&m, FL_CMD_FLOW_GET, NLM_F_DUMP);
+	EQUAL(nl_talk(fd, &m, count_flow, &flows), 0);
+	dump_ns = now_ns() - start;
+	EQUAL(flows, COST_FLOWS + 1);
+	printf("# set %ld ns, dump of %d flows %ld ns\n", set_ns, flows, dump_ns);
+}
+
 const struct test netlink_tests[] = {
 	{ "flow_names", test_flow_names },
 	{ "profiles", test_profiles },
@@ -352,5 +397,6 @@ const struct test netlink_tests[] = {
 	{ "overrun", test_overrun },
 	{ "dump", test_dump },
 	{ "netns_exit", test_netns_exit },
+	{ "cost", test_cost },
 	{ }
 };
