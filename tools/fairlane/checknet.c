@@ -178,7 +178,7 @@ void check_tcp(void)
 			  moderate ? "" : ", metrics are kept per destination");
 	if (ecn != 1)
 		check_add(VERDICT_NOTE, "tcp_ecn", "sysctl net.ipv4.tcp_ecn=1",
-			  "connections made from here do not use ECN: dctcp and d2tcp need it, PrioPlus, Swift and Soeze do not");
+			  "connections made from here do not use ECN: dctcp and d2tcp need it, PrioPlus, Swift and Soze do not");
 	if (access("/sys/fs/cgroup/cgroup.controllers", F_OK))
 		check_add(VERDICT_NOTE, "cgroup",
 			  "boot with systemd.unified_cgroup_hierarchy=1",
