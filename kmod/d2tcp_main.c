@@ -29,6 +29,7 @@
 #include "compat.h"
 #include "core/d2tcp.h"
 #include "fl_flow.h"
+#include "fl_trace.h"
 
 /**
  * struct d2tcp - what a flow keeps in the socket
@@ -188,6 +189,8 @@ static void d2tcp_in_ack_event(struct sock *sk, u32 flags)
 	/* d2tcp_get_info() reads it without the lock */
 	WRITE_ONCE(dt->alpha, alpha);
 	d2tcp_round(tp, dt);
+	trace_fl_delay_update(sk, (tp->srtt_us >> 3) * NSEC_PER_USEC, 0,
+			      (u64)tcp_snd_cwnd(tp) * 1000);
 }
 
 static void d2tcp_set_state(struct sock *sk, u8 new_state)

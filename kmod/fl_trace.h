@@ -117,28 +117,28 @@ TRACE_EVENT(fl_prioplus_state,
 
 /* A probe: sent (0), answered (1) after delay_ns, lost (2). */
 TRACE_EVENT(fl_prioplus_probe,
-	TP_PROTO(const struct sock *sk, u8 what, u32 delay_ns, u32 next_ns),
-	TP_ARGS(sk, what, delay_ns, next_ns),
+	TP_PROTO(const struct sock *sk, u8 what, u32 delay_ns),
+	TP_ARGS(sk, what, delay_ns),
 	TP_STRUCT__entry(
 		FL_TRACE_SK_FIELDS
 		__field(u32, delay_ns)
-		__field(u32, next_ns)
 		__field(u8, what)
 	),
 	TP_fast_assign(
 		FL_TRACE_SK_ASSIGN;
 		__entry->what = what;
 		__entry->delay_ns = delay_ns;
-		__entry->next_ns = next_ns;
 	),
-	TP_printk(FL_TRACE_SK_FMT "what=%s delay_ns=%u next_ns=%u",
+	TP_printk(FL_TRACE_SK_FMT "what=%s delay_ns=%u",
 		  FL_TRACE_SK_ARGS,
 		  __print_symbolic(__entry->what, { 0, "sent" },
 				   { 1, "echo" }, { 2, "lost" }),
-		  __entry->delay_ns, __entry->next_ns)
+		  __entry->delay_ns)
 );
 
-/* A delay-based control (Swift, LEDBAT, D2TCP) has moved its window. */
+/* Swift, LEDBAT, or (once an RTT; its delay is the smoothed RTT, its target 0)
+ * D2TCP has moved its window.
+ */
 TRACE_EVENT(fl_delay_update,
 	TP_PROTO(const struct sock *sk, u32 delay_ns, u32 target_ns,
 		 u64 window_milli),
@@ -160,20 +160,19 @@ TRACE_EVENT(fl_delay_update,
 		  __entry->window_milli)
 );
 
-/* Soeze has set a rate: from the largest queueing delay, that which its rate
- * and weight ask for, and the ratio of the change, thousandths.
+/* Soeze has set a rate, from the largest queueing delay and that which the rate
+ * and the weight now ask for.
  */
 TRACE_EVENT(fl_soze_update,
 	TP_PROTO(const struct sock *sk, u32 queue_ns, u32 target_ns,
-		 u64 rate_bps, u32 weight_milli, u32 ratio_milli),
-	TP_ARGS(sk, queue_ns, target_ns, rate_bps, weight_milli, ratio_milli),
+		 u64 rate_bps, u32 weight_milli),
+	TP_ARGS(sk, queue_ns, target_ns, rate_bps, weight_milli),
 	TP_STRUCT__entry(
 		FL_TRACE_SK_FIELDS
 		__field(u32, queue_ns)
 		__field(u32, target_ns)
 		__field(u64, rate_bps)
 		__field(u32, weight_milli)
-		__field(u32, ratio_milli)
 	),
 	TP_fast_assign(
 		FL_TRACE_SK_ASSIGN;
@@ -181,13 +180,11 @@ TRACE_EVENT(fl_soze_update,
 		__entry->target_ns = target_ns;
 		__entry->rate_bps = rate_bps;
 		__entry->weight_milli = weight_milli;
-		__entry->ratio_milli = ratio_milli;
 	),
 	TP_printk(FL_TRACE_SK_FMT
-		  "queue_ns=%u target_ns=%u rate_bps=%llu weight_milli=%u ratio_milli=%u",
+		  "queue_ns=%u target_ns=%u rate_bps=%llu weight_milli=%u",
 		  FL_TRACE_SK_ARGS, __entry->queue_ns, __entry->target_ns,
-		  __entry->rate_bps, __entry->weight_milli,
-		  __entry->ratio_milli)
+		  __entry->rate_bps, __entry->weight_milli)
 );
 
 #endif /* FL_TRACE_H */

@@ -11,6 +11,7 @@
 
 #include "core/prioplus.h"
 #include "fl_flow.h"
+#include "fl_trace.h"
 
 /* Probes that may be without an echo before a flow stops trusting echoes. */
 #define PP_PROBES_OUT_MAX	64
@@ -149,5 +150,20 @@ extern atomic_t pp_timers;
 extern const struct fl_cc pp_cc;
 size_t pp_get_info(struct sock *sk, u32 ext, int *attr,
 		   union tcp_cc_info *info);
+
+/* Tell who traces that the flow has stopped, or goes again. Context: socket lock
+ * held.
+ */
+static inline void pp_trace_state(const struct pp_flow *fl, u32 delay_ns)
+{
+	const struct pp_core *pp = &fl->core;
+
+	if (trace_fl_prioplus_state_enabled())
+		trace_fl_prioplus_state(fl->sk, pp->stopped, delay_ns,
+					fl->chan.limit_ns,
+					pp->stopped ? 0 :
+					(pp->wnd * 1000) >> FL_WND_SHIFT,
+					(u64)pp->flows_q8 * 1000 >> 8);
+}
 
 #endif /* PP_FLOW_H */

@@ -107,7 +107,20 @@ static void pp_cc_info(struct sock *sk, struct fl_info *info)
 	info->watchdogs = fl->stats.watchdogs;
 }
 
+/* Settings have changed: a flow that waits for its next probe asks at once, since
+ * it may have the highest priority now. Context: socket lock held, process or
+ * softirq; also from within pp_sk_init(), before there is a flow.
+ */
+static void pp_cc_changed(struct sock *sk)
+{
+	struct pp_flow *fl = pp_flow_of(sk);
+
+	if (fl && fl->core.stopped && fl->timer_for == PP_TIMER_PROBE)
+		pp_probe_after(fl, 0);
+}
+
 const struct fl_cc pp_cc = {
 	.name = "prioplus",
 	.info = pp_cc_info,
+	.changed = pp_cc_changed,
 };

@@ -211,6 +211,7 @@ void pp_fall_back(struct pp_flow *fl)
 	if (!fl->core.stopped)
 		return;
 	pp_go(&fl->core, FL_WND_ONE, tcp_sk(sk)->snd_nxt);
+	pp_trace_state(fl, 0);
 	pp_apply(fl);
 	/* the stack's own timer sends, with lock and owner check */
 	if (!hrtimer_is_queued(&tcp_sk(sk)->pacing_timer)) {
@@ -321,6 +322,7 @@ static void pp_on_echo(struct pp_flow *fl)
 	u64 ns = tp->tcp_clock_cache - fl->probe_sent_ns;
 	u32 delay_ns = min_t(u64, max_t(s64, ns, 1), U32_MAX - 1);
 
+	trace_fl_prioplus_probe(fl->sk, 1, delay_ns);
 	pp_refresh(fl, 0, delay_ns);
 	if (!fl->core.stopped) {
 		/* of the watchdog: nothing but lost data is left in flight */
@@ -331,6 +333,7 @@ static void pp_on_echo(struct pp_flow *fl)
 	switch (pp_on_probe(&fl->core, &fl->chan, delay_ns, tp->snd_nxt,
 			    get_random_u32())) {
 	case PP_RESUME:
+		pp_trace_state(fl, delay_ns);
 		pp_mark_stale(fl);
 		pp_hurry(fl);
 		fl->last_ack_ns = tp->tcp_clock_cache;
@@ -386,6 +389,7 @@ static void pp_cong_control(FL_CONG_CONTROL_ARGS)
 		s.random = get_random_u32();
 		if (pp_on_ack(&fl->core, &fl->chan, &s) == PP_STOP) {
 			fl->stats.stops++;
+			pp_trace_state(fl, s.delay_ns);
 			pp_probe_after(fl, fl->core.probe_wait_ns);
 		}
 	}

@@ -197,6 +197,7 @@ void pp_probe_now(struct pp_flow *fl)
 	if (pp_probe_xmit(fl->sk, tsval))
 		fl->stats.probes++;
 	pp_timer_arm(fl, PP_TIMER_ECHO, pp_echo_timeout_ns(fl));
+	trace_fl_prioplus_probe(fl->sk, 0, 0);
 }
 
 /**
@@ -331,6 +332,7 @@ static bool pp_wants_delay(struct pp_flow *fl)
 static void pp_echo_overdue(struct pp_flow *fl)
 {
 	fl->late = 1;
+	trace_fl_prioplus_probe(fl->sk, 2, 0);
 	if (fl->probes_lost < U16_MAX)
 		fl->probes_lost++;
 	if (fl->plain && !fl->stats.echoes)

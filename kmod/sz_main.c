@@ -35,6 +35,7 @@
 #include "compat.h"
 #include "fl_flow.h"
 #include "fl_telemetry.h"
+#include "fl_trace.h"
 #include "soze.h"
 
 /* Without an echo for so many RTTs and packets acknowledged: fall back. */
@@ -278,6 +279,14 @@ static void sz_heard(struct sock *sk, const struct sz_sock *ss,
 		sz_begin(sk, fl, s.rtt_ns, now_ns);
 	sz_on_ack(&fl->core, &fl->par, &s);
 	fl->updates++;
+	if (trace_fl_soze_update_enabled())
+		trace_fl_soze_update(sk, fl->queue_ns,
+				     sz_target_delay_ns(&fl->par,
+							fl->core.rate_l2 -
+							fl->core.weight_l2),
+				     8 * sz_exp2((s64)fl->core.rate_l2 +
+						 fl->payload_l2),
+				     fl_flow_weight_milli(sk, ss->set));
 }
 
 /* No echo with this ACK. */

@@ -32,6 +32,7 @@
 #include "compat.h"
 #include "core/ledbat.h"
 #include "fl_flow.h"
+#include "fl_trace.h"
 
 /* So many ticks of a time stamp clock must fit into the target. */
 #define LEDBAT_TICKS_MIN	4
@@ -260,6 +261,8 @@ static void ledbat_cong_control(FL_CONG_CONTROL_ARGS)
 		fl->slow = fl_ledbat_slow_start(&fl->state, &t, &fl->wnd, &s);
 	else
 		fl_ledbat_ops.on_ack(&fl->state, &t, &fl->wnd, &s);
+	trace_fl_delay_update(sk, s.delay_ns, t.target_ns,
+			      (fl->wnd * 1000) >> FL_WND_SHIFT);
 	fl_apply_wnd(sk, fl->wnd, 0, fl->base_ns);
 	fl_take_over(sk, READ_ONCE(pf->gso_segs));
 	fl_rtt_remember(sk, &fl->rtt);

@@ -21,6 +21,7 @@
 
 #include "compat.h"
 #include "fl_flow.h"
+#include "fl_trace.h"
 #include "prioplus.h"
 
 /* Smallest window: a packet in 1024 RTTs. */
@@ -204,6 +205,8 @@ static void swift_cong_control(FL_CONG_CONTROL_ARGS)
 	t.max_wnd = max_t(u64, (u64)SWIFT_MAX_BDP * sw->bdp_pkts, 16) <<
 		    FL_WND_SHIFT;
 	fl_swift_ops.on_ack(&sw->state, &t, &sw->wnd, &s);
+	trace_fl_delay_update(sk, s.delay_ns, t.target_ns,
+			      (sw->wnd * 1000) >> FL_WND_SHIFT);
 	fl_apply_wnd(sk, sw->wnd, 0, s.delay_ns ?: sw->base_ns);
 	fl_take_over(sk, READ_ONCE(pf->gso_segs));
 	fl_rtt_remember(sk, &sw->rtt);

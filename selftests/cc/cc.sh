@@ -184,6 +184,32 @@ test_probes()
 	tc -n ca qdisc del dev e0 clsact
 }
 
+# traced TEXT...: lines of the trace with this text.
+traced() { grep -c "$*" $tracing/trace; }
+
+# What a flow does can be followed from outside.
+test_trace()
+{
+	tracing=/sys/kernel/tracing
+	mount -t tracefs none $tracing 2> /dev/null
+	echo 1 > $tracing/events/fairlane/enable || fault "no tracepoints"
+	flow -c prioplus -q 1 -b -1 -L 20 > /run/low &
+	sleep 0.005
+	flow -c prioplus -q 5 -p 5001 -b -1 -L 10 > /run/high
+	wait
+	flow -c swift -b 1000000 -L 100 > /run/a
+	flow -c ledbat -b 1000000 -L 100 > /run/a
+	echo 0 > $tracing/events/fairlane/enable
+	expect "stops in the trace" "$(traced ':5000 cookie=.* stopped=1')" -ge 1
+	expect "resumptions in the trace" "$(traced 'stopped=0 delay_ns=[1-9]')" -ge 2
+	expect "probes in the trace" "$(traced what=sent)" -ge 10
+	expect "echoes in the trace" "$(traced what=echo delay_ns=[1-9])" -ge 10
+	expect "updates of windows in the trace" "$(traced fl_delay_update: .*:5000 cookie=)" -ge 100
+	echo > $tracing/trace
+	flow -c prioplus -q 1 -b 100000 -L 100 > /run/a
+	expect "lines when it is off" "$(traced fl_)" -eq 0
+}
+
 # Impairment $1 (netem) towards the receiver, $2 on the way back.
 impaired()
 {
@@ -568,7 +594,7 @@ trap 'drop_net' EXIT
 # The stack distrusts times below 1 us, and booting takes none here.
 sleep 0.01
 load || exit 1
-tests=${*:-addresses priorities priority_change probes loss ack_loss reordering close_stopped switch
+tests=${*:-addresses priorities priority_change probes trace loss ack_loss reordering close_stopped switch
 	listener poor_peers base_rtt settings ledbat prioplus_ledbat one_way deadlines many_flows removal}
 echo "KTAP version 1"
 for name in $tests; do

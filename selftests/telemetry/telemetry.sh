@@ -126,6 +126,14 @@ test_round_trip()
 		done
 		undamaged
 	done
+	tracing=/sys/kernel/tracing
+	mount -t tracefs none $tracing 2> /dev/null
+	echo 1 > $tracing/events/fairlane/fl_soze_update/enable || fault "no tracepoint"
+	flow -c soze -b 1000000 -L 1000 > /run/a
+	echo 0 > $tracing/events/fairlane/fl_soze_update/enable
+	expect "updates in the trace" \
+		"$(grep -c 'queue_ns=[0-9]* target_ns=[0-9]* rate_bps=[1-9][0-9]* weight_milli=1000$' $tracing/trace)" -ge 100
+	echo > $tracing/trace
 	expect "options stamped" "$(stamped raised)" -ge 1000
 	expect "options malformed at the switch" "$(stamped malformed)" -eq 0
 }
