@@ -190,9 +190,10 @@ test_fallback()
 	echoes=$(told ta echoes)
 	in_ns tb sysctl -q -w net.fairlane.telemetry=1
 	sleep 0.05
-	expect "echoes that are back" $(($(told ta echoes) - echoes)) -ge 100
+	# Reno leaves a queue of 8 ms behind, which drains before there is speed again.
+	expect "echoes that are back" $(($(told ta echoes) - echoes)) -ge 30
 	wait
-	expect "bytes in 0.3 s" "$(field received 0 /run/a)" -ge 30000000
+	expect "bytes in 0.3 s" "$(field received 0 /run/a)" -ge 24000000
 	# A host that does not want it sends nothing.
 	in_ns ta sysctl -q -w net.fairlane.telemetry=0
 	sent=$(told ta sent)

@@ -8,11 +8,15 @@
 #
 # Names of tests as arguments select. Needs root, lablink, ip, jq, iperf3, nginx, curl,
 # valgrind and, in PATH, fairlane and lablink-ctl; $MODULES is the folder of the
-# modules. $FIRST: number of the first test.
+# modules, $LIBS that of fairlane-preload.so. $FIRST: number of the first test.
 set -u
-: "${MODULES:?folder of the modules}"
+: "${MODULES:?folder of the modules}" "${LIBS:?folder of the libraries}"
 export LC_ALL=C
-PATH=$PATH:/usr/sbin:/sbin
+# A copy as it is installed, where a user without rights can get at it.
+mkdir -p /run/fl/bin /run/fl/lib &&
+	cp "$(command -v fairlane)" /run/fl/bin/ &&
+	cp "$LIBS/fairlane-preload.so" /run/fl/lib/ || exit 1
+PATH=/run/fl/bin:$PATH:/usr/sbin:/sbin
 number=$((${FIRST:-1} - 1))
 failed=0
 pids=()
@@ -543,10 +547,14 @@ total_ms() { awk '{ print int($1 * 1000) }' "$1"; }
 # 12.5 MB are 100 ms of 1 Gbit/s, some 5 % of it headers.
 test_iperf3()
 {
+	local low high
+
 	sinks 5201 5202
 	fl run --prio 1 --cc prioplus -- iperf3 -c 10.0.2.1 -p 5201 -n 50M -J > /run/low &
+	low=$!
 	sleep 0.05
 	fl run --prio 5 --cc prioplus -- iperf3 -c 10.0.2.1 -p 5202 -n 25M -J > /run/high &
+	high=$!
 	sleep 0.1
 	# The data's socket is the younger one of two.
 	expect "low" "$(json flow_show -n ca flow show dport 5201 | jq -c 'max_by(.tcp.acked_bytes) | [.prio, .cc, .state]')" \
@@ -554,9 +562,7 @@ test_iperf3()
 	expect "high" "$(json flow_show -n ca flow show dport 5202 | jq -c 'max_by(.tcp.acked_bytes) | [.prio, .cc, .state]')" \
 		= '[5,"prioplus","sending"]'
 	# ... of both at once, while it runs: the low one takes over, within 2 RTTs
-	wait -n
-	wait "$!"
-	wait %fl 2> /dev/null
+	wait "$low" "$high"
 	sleep 1
 	# Alone 0.21 s for the high one, and its predecessor gets the rest.
 	expect "rate of the high one, Mbit/s" "$(jq '.end.sum_sent.bits_per_second / 1e6 | floor' /run/high)" -ge 880
@@ -595,15 +601,19 @@ get()
 # Two downloads at once, the one from port 8081 first: 8080 has the higher priority.
 two_downloads()
 {
+	local low high
+
 	get 8081 &
+	low=$!
 	sleep 0.02
 	get 8080 &
+	high=$!
 	sleep 0.02
 	expect "high ($1)" "$(json flow_show -n ca flow show sport 8080 | jq -c '.[0] | [.prio, .cc, .state]')" \
 		= '[6,"prioplus","sending"]'
 	expect "low ($1)" "$(json flow_show -n ca flow show sport 8081 | jq -c '.[0] | [.prio, .cc, .state]')" \
 		= '[2,"prioplus","stopped"]'
-	wait %- %+ 2> /dev/null
+	wait "$low" "$high"
 	sleep 0.5
 	expect "answers" "$(cut -d' ' -f2,3 /run/time-8080 /run/time-8081 | xargs)" = '200 12500000 200 12500000'
 	# Alone each takes 106 ms; sharing fairly the second one would take about 190.
@@ -647,7 +657,7 @@ upload()
 
 test_curl()
 {
-	local way
+	local way low high
 
 	nginx_config sink 8080 8081
 	in_ns cb nginx -c /run/nginx-sink/conf &
@@ -656,20 +666,24 @@ test_curl()
 	for way in run policy; do
 		if [ "$way" = run ]; then
 			upload 8081 fairlane run --prio 2 --cc prioplus -- &
+			low=$!
 			sleep 0.02
 			upload 8080 fairlane run --prio 6 --cc prioplus -- &
+			high=$!
 		else
 			in_ns ca sysctl -q -w net.ipv4.tcp_congestion_control=prioplus
 			accepted policy add when connect dport 8080 prio 6
 			accepted policy add when connect dport 8081 prio 2
 			upload 8081 env &
+			low=$!
 			sleep 0.02
 			upload 8080 env &
+			high=$!
 		fi
 		sleep 0.02
 		expect "high ($way)" "$(json flow_show -n ca flow show dport 8080 | jq -c '.[0] | [.prio, .state]')" = '[6,"sending"]'
 		expect "low ($way)" "$(json flow_show -n ca flow show dport 8081 | jq -c '.[0] | [.prio, .state]')" = '[2,"stopped"]'
-		wait %- %+ 2> /dev/null
+		wait "$low" "$high"
 		sleep 0.5
 		expect "time of the high one, ms ($way)" "$(total_ms /run/time-8080)" -le 120
 		expect "time of the low one, ms ($way)" "$(total_ms /run/time-8081)" -ge 200
@@ -680,16 +694,20 @@ test_curl()
 # A change on a live flow acts: who was below is above.
 test_live_change()
 {
+	local first second
+
 	sinks 5201 5202
 	fl run --prio 3 --cc prioplus -- iperf3 -c 10.0.2.1 -p 5201 -n 50M > /dev/null &
+	first=$!
 	fl run --prio 1 --cc prioplus -- iperf3 -c 10.0.2.1 -p 5202 -n 50M > /dev/null &
+	second=$!
 	sleep 0.1
 	expect "before" "$(json flow_show -n ca flow show dport 5202 | jq -r 'max_by(.inode).state')" = stopped
 	accepted flow set dport 5202 all prio 6
 	sleep 0.01
 	expect "after" "$(json flow_show -n ca flow show dport 5202 | jq -r 'max_by(.inode).state')" = sending
 	expect "the other" "$(json flow_show -n ca flow show dport 5201 | jq -r 'max_by(.inode).state')" = stopped
-	wait %- %+ 2> /dev/null
+	wait "$first" "$second"
 }
 
 # Commands under valgrind: no bad access, nothing lost. (pid and fd are left out: this
