@@ -190,10 +190,11 @@ test_ecn()
 	empty
 	expect "not markable, dropped" $(($(stat .fabric.dropped.ecn) - d)) -gt 70
 	m=$(stat .fabric.marks)
-	band 1 ecn 1 10mb prob 0.2
+	band 1 ecn 1 10mb prob 0.8
 	send 2000 2:1000
 	empty
-	near "RED" $(($(stat .fabric.marks) - m)) 38 400
+	# a standard deviation is 12
+	near "RED" $(($(stat .fabric.marks) - m)) 152 350
 }
 
 test_shared_buffer()
