@@ -89,8 +89,13 @@ run_tests()
 	echo "1..$(echo "$tests" | wc -w)"
 	for name in $tests; do
 		number=$((number + 1)) bad=0
+		name=test_${name#test_}
 		prepare || bad=1
-		$name
+		if type "$name" > /dev/null; then
+			$name
+		else
+			bad=1
+		fi
 		if [ $bad -eq 0 ]; then
 			echo "ok $number ${name#test_}"
 		else
