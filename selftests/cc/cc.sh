@@ -218,10 +218,11 @@ impaired()
 	# Losses are the subject here, not what flows take for the base RTT.
 	in_ns ca sysctl -q -w net.fairlane.base_rtt_ns=46000
 	for cc in $controls; do
-		# Swift has no probes: a lost tail costs timeouts that double,
-		# from 3 s on for a flow whose handshake lost a packet.
-		case $cc in
-		prioplus) gap=50000 ;;
+		# Swift has no probes: a lost tail costs a timeout or two. They
+		# double, from 3 s on after a lost SYN-ACK.
+		case $cc-$2 in
+		prioplus-*) gap=50000 ;;
+		*-) gap=700000 ;;
 		*) gap=15000000 ;;
 		esac
 		undo=$(counter ca TcpExtTCPDSACKUndo)
