@@ -9,87 +9,30 @@
 # Names of tests as arguments select. Needs root, lablink, ip, tc, ss and, in
 # PATH, ccflow and lablink-ctl; $MODULES is the folder of the modules.
 set -u
+# shellcheck disable=SC1091 # lib.sh is looked at by itself
+. ../lib.sh
 : "${MODULES:?folder of the modules}"
 controls='prioplus swift soze ledbat d2tcp'
-number=0
-failed=0
-bad=
 
-# Notes that the present test has failed, and why.
-fault()
-{
-	echo "# $*"
-	bad=1
-}
+load() { load_modules fairlane tcp_swift tcp_ledbat tcp_d2tcp tcp_prioplus tcp_soze sch_fabric; }
+drop_net() { drop_nodes ca cr cb; }
 
-# expect WHAT VALUE OP WANT
-expect()
-{
-	test "$2" "$3" "$4" || fault "$1: $2, expected $3 $4"
-}
-
-load()
-{
-	for m in fairlane tcp_swift tcp_ledbat tcp_d2tcp tcp_prioplus tcp_soze sch_fabric; do
-		insmod "$MODULES/$m.ko" || return 1
-	done
-}
-
-drop_net()
-{
-	ip netns del ca
-	ip netns del cr
-	ip netns del cb
-} 2>/dev/null
-
-# A fresh topology, settings at their defaults.
+# A fresh topology, settings at their defaults but for channels of a few packets'
+# time; cr keeps the defaults.
 net()
 {
-	drop_net
-	for n in ca cr cb; do
-		ip netns add $n || return 1
-		ip -n $n link set lo up
-		in_ns $n sysctl -q -w net.ipv4.ip_forward=1 \
-			net.ipv6.conf.all.forwarding=1 \
-			net.ipv6.conf.default.accept_dad=0 \
-			net.ipv4.tcp_no_metrics_save=1
-		# Channels of a few packets' time.
-		# cr keeps the defaults.
-		[ $n = cr ] || in_ns $n sysctl -q -w net.fairlane.line_rate_mbps=1000 \
+	three_nodes ca cr cb '10gbit' 'quickack 1' || return 1
+	for n in ca cb; do
+		in_ns $n sysctl -q -w net.fairlane.line_rate_mbps=1000 \
 			net.fairlane.fluct_ns=30000 net.fairlane.noise_ns=10000
 	done
-	lablink-ctl add e0 netns ca peer west netns cr rate 10gbit delay 2us &&
-	lablink-ctl add east netns cr peer e0 netns cb rate 1gbit delay 2us || return 1
-	link ca e0 1 && link cb e0 2 || return 1
-	ip -n cr link set west up && ip -n cr link set east up
-	ip -n cr addr add 10.0.1.254/24 dev west
-	ip -n cr addr add 10.0.2.254/24 dev east
-	ip -n cr addr add fd00:1::fe/64 dev west nodad
-	ip -n cr addr add fd00:2::fe/64 dev east nodad
 	tc -n cr qdisc replace dev east root handle 1: pfifo limit 500
 	# Address resolution done before anything is timed.
 	flow -c cubic -b 1000 -a 10.0.2.1 > /dev/null &&
 	flow -c cubic -b 1000 -a fd00:2::1 > /dev/null
 }
 
-# Device $2 of namespace $1, host side, network $3.
-link()
-{
-	ip -n "$1" link set "$2" up &&
-	ip -n "$1" addr add "10.0.$3.1/24" dev "$2" &&
-	ip -n "$1" addr add "fd00:$3::1/64" dev "$2" nodad &&
-	ip -n "$1" route add default via "10.0.$3.254" quickack 1 &&
-	ip -n "$1" route add default via "fd00:$3::fe" quickack 1
-}
-
-in_ns() { n=$1; shift; ip netns exec "$n" "$@"; }
 flow() { ccflow -f ca -t cb -a 10.0.2.1 "$@"; }
-
-# Value of counter $2 of namespace $1.
-counter() { in_ns "$1" nstat -asz "$2" 2>/dev/null | awk -v c="$2" '$1 == c { print $2 }'; }
-
-# Value after the word $1 in the last line of flow $2 in file $3.
-field() { awk -v w="$1" -v f="$2" '$1 == "flow" && $2 == f { for (i = 3; i < NF; i++) if ($i == w) print $(i + 1) }' "$3"; }
 
 # Each line of a report in file $1: complete, no gap above $2 us.
 complete()
@@ -578,12 +521,8 @@ test_removal()
 		done
 	done
 	# Orphans, of earlier tests too, must end at some time: 2000 s at most.
-	tries=0
 	for cc in $controls; do
-		until rmmod tcp_$cc 2> /dev/null || [ $tries -ge 200 ]; do
-			tries=$((tries + 1))
-			sleep 10
-		done
+		remove_module tcp_$cc 200 10 || fault "tcp_$cc stays in use"
 	done
 	drop_net
 	rmmod sch_fabric || fault "sch_fabric is not removed"
@@ -597,19 +536,4 @@ sleep 0.01
 load || exit 1
 tests=${*:-addresses priorities priority_change probes trace loss ack_loss reordering close_stopped switch
 	listener poor_peers base_rtt settings ledbat prioplus_ledbat one_way deadlines many_flows removal}
-echo "KTAP version 1"
-for name in $tests; do
-	number=$((number + 1))
-	bad=
-	net || fault "no network"
-	"test_$name"
-	if [ -z "$bad" ]; then
-		echo "ok $number $name"
-	else
-		echo "not ok $number $name"
-		failed=1
-	fi
-done
-drop_net
-echo "1..$number"
-exit $failed
+run_tests 1 $tests

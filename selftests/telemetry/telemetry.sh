@@ -9,85 +9,28 @@
 # Names of tests as arguments select. Needs root, lablink, sch_fabric, ip, tc,
 # ethtool and, in PATH, ccflow, signed and lablink-ctl; $MODULES is the modules' folder.
 set -u
+# shellcheck disable=SC1091 # lib.sh is looked at by itself
+. ../lib.sh
 : "${MODULES:?folder of the modules}"
-number=0
-failed=0
-bad=
 
-# Notes that the present test has failed, and why.
-fault()
-{
-	echo "# $*"
-	bad=1
-}
-
-# expect WHAT VALUE OP WANT
-expect()
-{
-	test "$2" "$3" "$4" || fault "$1: $2, expected $3 $4"
-}
-
-load()
-{
-	for m in fairlane tcp_soze; do
-		insmod "$MODULES/$m.ko" || return 1
-	done
-}
-
-drop_net()
-{
-	ip netns del ta
-	ip netns del tr
-	ip netns del tb
-} 2>/dev/null
-
-in_ns() { n=$1; shift; ip netns exec "$n" "$@"; }
+load() { load_modules fairlane tcp_soze; }
+drop_net() { drop_nodes ta tr tb; }
 flow() { ccflow -f ta -t tb -a 10.0.2.1 "$@"; }
 
 # A fresh topology.
 net()
 {
-	drop_net
-	for n in ta tr tb; do
-		ip netns add $n || return 1
-		ip -n $n link set lo up
-		in_ns $n sysctl -q -w net.ipv4.ip_forward=1 \
-			net.ipv6.conf.all.forwarding=1 \
-			net.ipv6.conf.default.accept_dad=0 \
-			net.ipv4.tcp_no_metrics_save=1
-	done
+	three_nodes ta tr tb '10gbit' '' || return 1
 	in_ns ta sysctl -q -w net.fairlane.line_rate_mbps=1000
-	lablink-ctl add e0 netns ta peer west netns tr rate 10gbit delay 2us &&
-	lablink-ctl add east netns tr peer e0 netns tb rate 1gbit delay 2us || return 1
-	host ta 1 && host tb 2 || return 1
-	ip -n tr link set west up && ip -n tr link set east up
-	ip -n tr addr add 10.0.1.254/24 dev west
-	ip -n tr addr add 10.0.2.254/24 dev east
-	ip -n tr addr add fd00:1::fe/64 dev west nodad
-	ip -n tr addr add fd00:2::fe/64 dev east nodad
 	tc -n tr qdisc replace dev east root handle 1: fabric limit 1mb stamp soze || return 1
 	# Address resolution done before anything is timed.
 	flow -c cubic -b 1000 > /dev/null && flow -c cubic -b 1000 -a fd00:2::1 > /dev/null
 }
 
-# Namespace $1 with network $2.
-host()
-{
-	ip -n "$1" link set e0 up &&
-	ip -n "$1" addr add "10.0.$2.1/24" dev e0 &&
-	ip -n "$1" addr add "fd00:$2::1/64" dev e0 nodad &&
-	ip -n "$1" route add default via "10.0.$2.254" &&
-	ip -n "$1" route add default via "fd00:$2::fe"
-}
-
 # Counter $2 of telemetry in namespace $1.
 told() { in_ns "$1" awk -v c="$2" '$1 == c { print $2 }' /proc/net/fairlane_telemetry; }
-# Counter $2 of the stack in namespace $1.
-counter() { in_ns "$1" nstat -asz "$2" 2>/dev/null | awk -v c="$2" '$1 == c { print $2 }'; }
 # What the switch counts of option $1.
 stamped() { tc -n tr -s -j qdisc show dev east | jq ".[0].fabric.telemetry.$1"; }
-# Value after the word $1 in the last line of flow $2 in file $3.
-field() { awk -v w="$1" -v f="$2" '$1 == "flow" && $2 == f { for (i = 3; i < NF; i++) if ($i == w) print $(i + 1) }' "$3"; }
 
 # Nothing is cut, nothing has a wrong checksum, nothing is malformed.
 undamaged()
@@ -233,19 +176,11 @@ test_removal()
 	flow -c soze -n 4 -b 3000000 -S cubic@100@200 -L 3000 > /run/a || fault "taking turns"
 	undamaged
 	# Orphans, of earlier tests too, must end at some time: 2000 s at most.
-	tries=0
-	until rmmod tcp_soze 2> /dev/null || [ $tries -ge 200 ]; do
-		tries=$((tries + 1))
-		sleep 10
-	done
+	remove_module tcp_soze 200 10
 	insmod "$MODULES/tcp_soze.ko" || fault "tcp_soze is still in use"
 	flow -c soze -n 4 -b -1 -S cubic@1@10000 -L 200 > /run/a &
 	sleep 0.05
-	tries=0
-	until rmmod tcp_soze 2> /dev/null || [ $tries -ge 100 ]; do
-		tries=$((tries + 1))
-		sleep 0.001
-	done
+	remove_module tcp_soze 100 0.001
 	rmmod fairlane || fault "not removed under live sockets: $(lsmod)"
 	wait
 	expect "bytes of cubic afterwards" "$(field received 0 /run/a)" -ge 2000000
@@ -257,18 +192,4 @@ trap 'drop_net' EXIT
 sleep 0.01
 load || exit 1
 tests=${*:-round_trip both_ways removal no_room signed fallback silent_bottleneck many_flows}
-echo "KTAP version 1"
-for name in $tests; do
-	number=$((number + 1))
-	bad=
-	net || fault "no network"
-	"test_$name"
-	if [ "$bad" ]; then
-		failed=1
-		echo "not ok $number $name"
-	else
-		echo "ok $number $name"
-	fi
-done
-echo "1..$number"
-exit $failed
+run_tests 1 $tests

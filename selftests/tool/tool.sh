@@ -10,6 +10,8 @@
 # valgrind and, in PATH, fairlane and lablink-ctl; $MODULES is the folder of the
 # modules, $LIBS that of fairlane-preload.so. $FIRST: number of the first test.
 set -u
+# shellcheck disable=SC1091 # lib.sh is looked at by itself
+. ../lib.sh
 : "${MODULES:?folder of the modules}" "${LIBS:?folder of the libraries}"
 export LC_ALL=C
 # A copy as it is installed, where a user without rights can get at it.
@@ -17,30 +19,7 @@ mkdir -p /run/fl/bin /run/fl/lib &&
 	cp "$(command -v fairlane)" /run/fl/bin/ &&
 	cp "$LIBS/fairlane-preload.so" /run/fl/lib/ || exit 1
 PATH=/run/fl/bin:$PATH:/usr/sbin:/sbin
-number=$((${FIRST:-1} - 1))
-failed=0
 pids=()
-
-# Notes that the present test has failed, and why; from a subshell as well.
-fault()
-{
-	echo "# $*" >&9
-	: > /run/bad
-}
-
-# expect WHAT VALUE OP WANT
-expect()
-{
-	test "$2" "$3" "$4" || fault "$1: \"$2\", expected $3 \"$4\""
-}
-
-in_ns()
-{
-	local ns=$1
-
-	shift
-	ip netns exec "$ns" "$@"
-}
 
 # The tool in the namespace of the sender.
 fl() { fairlane -n ca "$@"; }
@@ -74,14 +53,7 @@ refused()
 # accepted ARGUMENTS...
 accepted() { fairlane -n ca "$@" > /run/out 2>&1 || fault "fairlane $*: $(cat /run/out)"; }
 
-load()
-{
-	local m
-
-	for m in lablink fairlane tcp_swift tcp_prioplus; do
-		grep -q "^$m " /proc/modules || insmod "$MODULES/$m.ko" || return 1
-	done
-}
+load() { load_modules lablink fairlane tcp_swift tcp_prioplus; }
 
 drop_net()
 {
@@ -89,21 +61,9 @@ drop_net()
 
 	for pid in "${pids[@]}"; do
 		kill "$pid" && wait "$pid"
-	done
+	done 2> /dev/null
 	pids=()
-	ip netns del ca
-	ip netns del cr
-	ip netns del cb
-} 2> /dev/null
-
-# Device $2 of namespace $1, host side, network $3.
-link()
-{
-	ip -n "$1" link set "$2" up &&
-	ip -n "$1" addr add "10.0.$3.1/24" dev "$2" &&
-	ip -n "$1" addr add "fd00:$3::1/64" dev "$2" nodad &&
-	ip -n "$1" route add default via "10.0.$3.254" &&
-	ip -n "$1" route add default via "fd00:$3::fe"
+	drop_nodes ca cr cb
 }
 
 # A fresh topology, settings at their defaults but for the width of the channels: a
@@ -113,22 +73,11 @@ net()
 	local n
 
 	drop_net
-	for n in ca cr cb; do
-		ip netns add $n || return 1
-		ip -n $n link set lo up
-		in_ns $n sysctl -q -w net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1 \
-			net.ipv6.conf.default.accept_dad=0 net.ipv4.tcp_no_metrics_save=1
-		[ $n = cr ] || in_ns $n sysctl -q -w net.fairlane.line_rate_mbps=1000 \
+	three_nodes ca cr cb '1gbit' '' || return 1
+	for n in ca cb; do
+		in_ns $n sysctl -q -w net.fairlane.line_rate_mbps=1000 \
 			net.fairlane.fluct_ns=30000 net.fairlane.noise_ns=10000
 	done
-	lablink-ctl add e0 netns ca peer west netns cr rate 1gbit delay 2us &&
-	lablink-ctl add east netns cr peer e0 netns cb rate 1gbit delay 2us || return 1
-	link ca e0 1 && link cb e0 2 || return 1
-	ip -n cr link set west up && ip -n cr link set east up
-	ip -n cr addr add 10.0.1.254/24 dev west
-	ip -n cr addr add 10.0.2.254/24 dev east
-	ip -n cr addr add fd00:1::fe/64 dev west nodad
-	ip -n cr addr add fd00:2::fe/64 dev east nodad
 	tc -n cr qdisc replace dev east root handle 1: pfifo limit 500
 	tc -n cr qdisc replace dev west root handle 1: pfifo limit 500
 	tc -n ca qdisc replace dev e0 root handle 1: pfifo limit 1000
@@ -748,26 +697,11 @@ run --prio 5 -- true
 EOF
 }
 
-exec 9>&1
 trap 'drop_net' EXIT
 # The stack distrusts times below 1 us, and booting takes none here.
 sleep 0.01
 load || exit 1
 tests=${*:-flow_show flow_refusals flow_set policy profile limits stats monitor save_restore
 	check_report run iperf3 nginx nginx_policy curl live_change valgrind}
-[ "${FIRST:-1}" -gt 1 ] || echo "KTAP version 1"
-for name in $tests; do
-	number=$((number + 1))
-	rm -f /run/bad
-	net || fault "no network"
-	"test_$name"
-	if [ ! -e /run/bad ]; then
-		echo "ok $number $name"
-	else
-		echo "not ok $number $name"
-		failed=1
-	fi
-done
-drop_net
-echo "1..$number"
-exit $failed
+# shellcheck disable=SC2086 # words
+run_tests "${FIRST:-1}" $tests

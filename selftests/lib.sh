@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=sh disable=SC2317 # called by name
+#
+# What the tests on live sockets in the lab's guest share, sourced:
+#
+#	LEFT --- ROUTER --- RIGHT	e0 of LEFT and RIGHT, west and east of ROUTER
+#
+# Tests are functions test_NAME that call fault or expect; each gets a fresh
+# topology from net(), which the script defines. Needs root, ip, lablink and, in
+# PATH, lablink-ctl.
+
+# Of the host's messages, also from a command substitution.
+exec 9>&1
+fault_mark=/run/fault
+
+# Notes that the present test has failed, and why.
+fault()
+{
+	printf '%s\n' "$*" | sed 's/^/# /' >&9
+	: > $fault_mark
+}
+
+# expect WHAT VALUE OP WANT
+expect()
+{
+	test "$2" "$3" "$4" || fault "$1: \"$2\", expected $3 \"$4\""
+}
+
+in_ns() { ns=$1; shift; ip netns exec "$ns" "$@"; }
+
+# Counter $2 of the stack in namespace $1.
+counter() { in_ns "$1" nstat -asz "$2" 2> /dev/null | awk -v c="$2" '$1 == c { print $2 }'; }
+
+# Value after the word $1 in the last line of flow $2 in ccflow's report $3.
+field() { awk -v w="$1" -v f="$2" '$1 == "flow" && $2 == f { for (i = 3; i < NF; i++) if ($i == w) print $(i + 1) }' "$3"; }
+
+# Loads those of the modules $* that are not there yet; $MODULES is their folder.
+load_modules()
+{
+	for m in "$@"; do
+		grep -q "^$m " /proc/modules || insmod "$MODULES/$m.ko" || return 1
+	done
+}
+
+# Removes the module $1, trying up to $2 times with a pause of $3 seconds: sockets
+# end in the background.
+remove_module()
+{
+	tries=0
+	until rmmod "$1" 2> /dev/null; do
+		tries=$((tries + 1))
+		[ $tries -lt "$2" ] || return 1
+		sleep "$3"
+	done
+}
+
+# Removes the namespaces $*, of which there need not be any.
+drop_nodes()
+{
+	for n in "$@"; do
+		ip netns del "$n"
+	done 2> /dev/null
+}
+
+# Gives e0 of the host $1 the addresses of network $2; $3: attributes of its routes.
+host_address()
+{
+	# shellcheck disable=SC2086 # words
+	ip -n "$1" link set e0 up &&
+	ip -n "$1" addr add "10.0.$2.1/24" dev e0 &&
+	ip -n "$1" addr add "fd00:$2::1/64" dev e0 nodad &&
+	ip -n "$1" route add default via "10.0.$2.254" ${3-} &&
+	ip -n "$1" route add default via "fd00:$2::fe" ${3-}
+}
+
+# three_nodes LEFT ROUTER RIGHT RATE ROUTE: fresh namespaces; RATE (lablink's words)
+# from LEFT to ROUTER and back, 1 Gbit/s from ROUTER to RIGHT and back, 2 us each.
+# ROUTE: attributes of the hosts' routes.
+three_nodes()
+{
+	drop_nodes "$1" "$2" "$3"
+	for n in "$1" "$2" "$3"; do
+		ip netns add "$n" && ip -n "$n" link set lo up || return 1
+		in_ns "$n" sysctl -q -w net.ipv4.ip_forward=1 \
+			net.ipv6.conf.all.forwarding=1 \
+			net.ipv6.conf.default.accept_dad=0 \
+			net.ipv4.tcp_no_metrics_save=1
+	done
+	lablink-ctl add e0 netns "$1" peer west netns "$2" rate "$4" delay 2us &&
+	lablink-ctl add east netns "$2" peer e0 netns "$3" rate 1gbit delay 2us &&
+	host_address "$1" 1 "$5" && host_address "$3" 2 "$5" &&
+	ip -n "$2" link set west up && ip -n "$2" link set east up &&
+	ip -n "$2" addr add 10.0.1.254/24 dev west &&
+	ip -n "$2" addr add 10.0.2.254/24 dev east &&
+	ip -n "$2" addr add fd00:1::fe/64 dev west nodad &&
+	ip -n "$2" addr add fd00:2::fe/64 dev east nodad
+}
+
+# run_tests FIRST NAME...: runs the tests, the first of which has the number FIRST;
+# KTAP, the plan at the end. False if one has failed.
+run_tests()
+{
+	number=$(($1 - 1)) failed=0
+	shift
+	[ $number -gt 0 ] || echo "KTAP version 1"
+	for name in "$@"; do
+		number=$((number + 1))
+		rm -f $fault_mark
+		if ! type "test_$name" > /dev/null 2>&1; then
+			fault "there is no such test"
+		elif net; then
+			"test_$name"
+		else
+			fault "no network"
+		fi
+		if [ -e $fault_mark ]; then
+			echo "not ok $number $name"
+			failed=1
+		else
+			echo "ok $number $name"
+		fi
+	done
+	drop_net
+	echo "1..$number"
+	[ $failed -eq 0 ]
+}
