@@ -8,6 +8,7 @@
 #include "../../tools/lab/guest/json.c"
 #include "../../tools/lab/guest/plan.c"
 #include "../../tools/lab/guest/plan_check.c"
+#include "../../tools/lab/guest/plan_gates.c"
 #include "../../tools/lab/guest/plan_net.c"
 
 /* CHECK_EQ for numbers of any integer type. */
@@ -70,6 +71,7 @@ static const char *const good_pieces[] = {
 	"'rcvbuf':100000,'sndbuf':200000,'deadline_us':1500,'quickack':true},",
 	"{'id':2,'src':'b','dst':'a','src_addr':'fd00::1','dst_addr':'fd00::2',",
 	"'sport':20002,'dport':10000,'start_ns':0,'stop_ns':4000}],",
+	"'gates':[{'after':[9],'flows':[2],'delay_ns':70}],",
 	"'events':[{'at_ns':1,'node':'b','argv':['tc','qdisc']},",
 	"{'at_ns':2,'flows':[9],'so_priority':5,'cc':'cubic'},",
 	"{'at_ns':3,'stop':[2,9]},{'at_ns':4,'node':null,'argv':['true']}],",
@@ -186,6 +188,7 @@ TEST(plan_good_flows)
 	struct plan *plan = read_good(error);
 	const struct plan_flow *flow;
 	const struct plan_event *event;
+	const struct plan_gate *gate;
 
 	REQUIRE(plan);
 	REQUIRE(plan->flows.count == 2 && plan->events.count == 4);
@@ -204,6 +207,11 @@ TEST(plan_good_flows)
 	CHECK(!flow->rcv_cc);
 	CHECK_SAME(flow->dscp, 10);
 	CHECK_SAME(flow->connect, PLAN_CONNECT_AT_START);
+	REQUIRE(plan->gates.count == 1);
+	gate = PLAN_ITEM(struct plan_gate, plan->gates, 0);
+	CHECK_SAME(*PLAN_ITEM(int64_t, gate->after, 0), 1);
+	CHECK_SAME(*PLAN_ITEM(int64_t, gate->flows, 0), 0);
+	CHECK_SAME(gate->delay_ns, 70);
 	event = PLAN_ITEM(struct plan_event, plan->events, 1);
 	CHECK_SAME(*PLAN_ITEM(int64_t, event->flows, 0), 1);
 	CHECK_SAME(event->so_priority, 5);
@@ -366,6 +374,37 @@ TEST(plan_bad_flows)
 		{ HEAD NODES
 		  ",'flows':[{'id':1,'src':'a','dst':'b','src_addr':'10.0.0.1','dst_addr':'10.0.0.2','sport':1,'dport':1,'start_ns':1000001}]}",
 		  "start_ns 1000001 is after end_ns" },
+	};
+
+	check_bad(bad, ARRAY_SIZE(bad));
+}
+
+#define TWO ",'flows':[" FLOW "'bytes':5}," FLOW_ID(8, 20008) "'bytes':5}]"
+
+TEST(plan_bad_gates)
+{
+	static const struct bad bad[] = {
+		{ HEAD NODES TWO ",'gates':[{'after':[7]}]}",
+		  "gates[0]: key \"flows\" is missing" },
+		{ HEAD NODES TWO ",'gates':[{'after':[],'flows':[8]}]}",
+		  "gates[0]: after and flows must not be empty" },
+		{ HEAD NODES TWO ",'gates':[{'after':[7],'flows':[]}]}",
+		  "gates[0]: after and flows must not be empty" },
+		{ HEAD NODES TWO ",'gates':[{'after':[6],'flows':[8]}]}",
+		  "gates[0].after: there is no flow 6" },
+		{ HEAD NODES TWO ",'gates':[{'after':[7],'flows':[9]}]}",
+		  "gates[0].flows: there is no flow 9" },
+		{ HEAD NODES TWO ",'gates':[{'after':[7],'flows':[8],'delay_ns':-1}]}",
+		  "gates[0].delay_ns: -1 is not within" },
+		{ HEAD NODES TWO ",'gates':[{'after':[7],'flows':[8]},{'after':[7],'flows':[8]}]}",
+		  "gates[1]: flow 8 waits for two gates" },
+		{ HEAD NODES TWO ",'gates':[{'after':[7,8],'flows':[8]}]}",
+		  "gates[0]: waits for its own flows" },
+		{ HEAD NODES TWO ",'gates':[{'after':[7],'flows':[8]},{'after':[8],'flows':[7]}]}",
+		  "gates[0]: waits for its own flows" },
+		{ HEAD NODES ",'flows':[" FLOW "'stop_ns':9}," FLOW_ID(8, 20008)
+		  "'bytes':5}],'gates':[{'after':[7],'flows':[8]}]}",
+		  "gates[0]: flow 7 has no bytes" },
 	};
 
 	check_bad(bad, ARRAY_SIZE(bad));

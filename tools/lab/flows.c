@@ -27,6 +27,7 @@ void flow_add(struct scenario *sc, int group, struct node *src,
 	f->group = group;
 	f->src = src;
 	f->dst = dst;
+	f->gate = -1;
 	f->start_ns = start_ns;
 	f->stop_ns = stop_ns;
 	f->bytes = bytes;
@@ -55,14 +56,14 @@ int group_need(const struct scenario *sc, const struct ynode *y,
 	return g;
 }
 
-/* Earliest start of a group's flows. */
+/* Earliest start of a group's flows; those of later passes have none. */
 int64_t group_start_ns(const struct scenario *sc, int group)
 {
 	const struct group *g = &sc->group[group];
 	int64_t ns = g->count ? sc->flow[g->first].start_ns : 0;
 	int i;
 
-	for (i = 1; i < g->count; i++)
+	for (i = 1; i < g->count / g->passes; i++)
 		if (sc->flow[g->first + i].start_ns < ns)
 			ns = sc->flow[g->first + i].start_ns;
 	return ns;
@@ -110,6 +111,11 @@ static bool moment_base(const struct scenario *sc, struct ynode *n,
 	free(name);
 	if (g < 0)
 		return false;
+	if (sc->group[g].waits) {
+		y_error(n, "group %s starts when others have completed (after:), so its moments are not known before the run",
+			sc->group[g].name);
+		return false;
+	}
 	*ns = dot[3] == 'a' ? group_start_ns(sc, g) : group_stop_ns(sc, g);
 	if (*ns == NEVER) {
 		y_error(n, "group %s has no stop time", sc->group[g].name);
@@ -230,6 +236,64 @@ static void pair_add(struct scenario *sc, int g, struct node *src,
 	}
 }
 
+/* "repeat: {every: 1ms, times: 5}" at fixed times, or "repeat: {times: 5}" each
+ * when the one before has completed.
+ */
+static void repeat_load(struct scenario *sc, int g, struct timing *t)
+{
+	static const char *const waits[] = { "all", "node", NULL };
+	struct group *gr = &sc->group[g];
+	struct ynode *y = y_get(gr->y, "repeat");
+
+	if (!y || !y_is_map(y))
+		return;
+	if (t->bytes == NEVER)
+		y_error(y, "repeated flows need a size");
+	t->times = y_int(y, "times", 1, 1, MAX_FLOWS);
+	if (y_find(y, "every")) {
+		t->every_ns = y_time(y, "every", 0);
+		return;
+	}
+	y_need(y, "times");
+	gr->rounds = y_int(y, "rounds", 1, 1, MAX_FLOWS);
+	gr->pause_ns = y_time(y, "pause", 0);
+	gr->per_node = y_choice(y, "wait", waits, 0);
+	if ((int64_t)t->times * gr->rounds > MAX_FLOWS) {
+		y_error(y, "more than %d rounds", MAX_FLOWS);
+		return;
+	}
+	gr->passes = t->times * gr->rounds;
+	t->times = 1;
+}
+
+/* Expand one pass of a group without random arrivals. */
+static void pattern_load(struct scenario *sc, int g, int pattern,
+			 struct node **src, int srcs, struct node **dst,
+			 int dsts, const int *perm, const struct timing *t,
+			 struct rng *rng)
+{
+	int i, k, serial = 0, n = srcs > dsts ? srcs : dsts;
+
+	switch (pattern) {
+	case PAIRS:
+		for (i = 0; i < n; i++)
+			pair_add(sc, g, src[i % srcs], dst[i % dsts], t,
+				 &serial, rng);
+		break;
+	case ALL_TO_ALL:
+		for (i = 0; i < srcs; i++)
+			for (k = 0; k < dsts; k++)
+				pair_add(sc, g, src[i], dst[k], t, &serial,
+					 rng);
+		break;
+	case PERMUTATION:
+		for (i = 0; i < srcs; i++)
+			pair_add(sc, g, src[i], dst[perm[i]], t, &serial,
+				 rng);
+		break;
+	}
+}
+
 /* Expand a group without random arrivals. */
 static void plain_load(struct scenario *sc, int g, struct node **src, int srcs,
 		       struct node **dst, int dsts, struct rng *rng)
@@ -237,7 +301,7 @@ static void plain_load(struct scenario *sc, int g, struct node **src, int srcs,
 	static const char *const names[] = { "pairs", "all-to-all",
 					     "permutation", NULL };
 	struct group *gr = &sc->group[g];
-	struct ynode *y = gr->y, *repeat = y_get(y, "repeat");
+	struct ynode *y = gr->y;
 	struct timing t = {
 		.start_ns = y_moment(sc, y_get(y, "start"), 0),
 		.stop_ns = y_moment(sc, y_get(y, "stop"), NEVER),
@@ -248,8 +312,7 @@ static void plain_load(struct scenario *sc, int g, struct node **src, int srcs,
 		.times = 1,
 	};
 	int64_t duration = y_time(y, "duration", NEVER);
-	int pattern = y_choice(y, "pattern", names, PAIRS), i, k, serial = 0;
-	int n = srcs > dsts ? srcs : dsts, *perm;
+	int pattern = y_choice(y, "pattern", names, PAIRS), i, *perm = NULL;
 
 	if (duration != NEVER && t.stop_ns != NEVER)
 		y_error(y, "give stop or duration, not both");
@@ -259,37 +322,20 @@ static void plain_load(struct scenario *sc, int g, struct node **src, int srcs,
 		y_error(y, "stops before it starts");
 	if (t.bytes == 0)
 		y_error(y, "size must be above 0");
-	if (repeat && y_is_map(repeat)) {
-		t.every_ns = y_time(repeat, "every", 0);
-		t.times = y_int(repeat, "times", 1, 1, MAX_FLOWS);
-		y_need(repeat, "every");
-		if (t.bytes == NEVER)
-			y_error(repeat, "repeated flows need a size");
+	repeat_load(sc, g, &t);
+	if (pattern == PERMUTATION && (srcs != dsts || srcs < 2)) {
+		y_error(y, "a permutation needs as many sources as destinations");
+		return;
 	}
-	switch (pattern) {
-	case PAIRS:
-		for (i = 0; i < n; i++)
-			pair_add(sc, g, src[i % srcs], dst[i % dsts], &t,
-				 &serial, rng);
-		break;
-	case ALL_TO_ALL:
-		for (i = 0; i < srcs; i++)
-			for (k = 0; k < dsts; k++)
-				pair_add(sc, g, src[i], dst[k], &t, &serial,
-					 rng);
-		break;
-	case PERMUTATION:
-		if (srcs != dsts || srcs < 2) {
-			y_error(y, "a permutation needs as many sources as destinations");
-			break;
-		}
+	if (pattern == PERMUTATION)
 		perm = derangement(rng, srcs);
-		for (i = 0; i < srcs; i++)
-			pair_add(sc, g, src[i], dst[perm[i]], &t, &serial,
-				 rng);
-		free(perm);
-		break;
+	for (i = 0; i < gr->passes; i++) {
+		pattern_load(sc, g, pattern, src, srcs, dst, dsts, perm, &t,
+			     rng);
+		/* a later pass starts when its gate opens */
+		t.start_ns = 0;
 	}
+	free(perm);
 }
 
 /* Give @y the keys of group_defaults: that it does not set itself. */
@@ -324,6 +370,9 @@ static void group_load(struct scenario *sc, struct ynode *y)
 	g->name = xstrdup(y->key);
 	g->y = y;
 	g->first = sc->flows;
+	g->passes = 1;
+	g->rounds = 1;
+	g->waits = y_find(y, "after");
 	if (strpbrk(g->name, ",\" .\t"))
 		y_error(y, "a group's name has no commas, dots, quotes or blanks");
 	g->cc = y_text(y, "cc", "cubic");
@@ -423,6 +472,8 @@ void groups_load(struct scenario *sc)
 	}
 	if (!sc->flows && !y_errors())
 		y_error(y, "no flows");
+	if (!y_errors())
+		after_load(sc);
 	if (!sc->duration_ns)
 		sc->duration_ns = last_stop_ns(sc);
 	if (!sc->duration_ns)

@@ -25,6 +25,7 @@ enum {
 	K_REASON = 2048,
 	K_BIN = 4096,
 	K_OF = 8192,		/* of:, other values */
+	K_SINCE = 16384,	/* from: alone, default none */
 };
 
 struct measure_kind {
@@ -40,6 +41,7 @@ static const char *const share_of[] = { "link", "data", NULL };
 static const char *const count_what[] = { "all", "data", NULL };
 static const char *const fair_per[] = { "flow", "group", "flow/weight",
 					"group/weight", NULL };
+static const char *const completion_per[] = { "all", "time", "round", NULL };
 
 static const struct measure_kind kinds[] = {
 	{ "throughput", K_PORT | K_RECEIVERS | K_GROUP | K_WINDOW, 0, NULL,
@@ -65,6 +67,8 @@ static const struct measure_kind kinds[] = {
 	  eval_fct },
 	{ "slowdown", K_GROUP | K_WINDOW | K_PERCENTILES | K_CLASSES, 0, NULL,
 	  NULL, eval_slowdown },
+	{ "completion", K_GROUP | K_SINCE | K_PERCENTILES, 0, "per",
+	  completion_per, eval_completion },
 	{ "retransmits", K_GROUP, 0, NULL, NULL, eval_retransmits },
 	{ "marks", K_PORT | K_REASON, 0, NULL, NULL, eval_marks },
 	{ "drops", K_PORT | K_REASON, 0, NULL, NULL, eval_drops },
@@ -209,6 +213,8 @@ static void measure_read(struct scenario *sc, struct ynode *y,
 	if (m->to_ns > sc->duration_ns)
 		y_error(y, "reaches beyond the end of the run (%s)",
 			fmt_time(sc->duration_ns));
+	if (keys & K_SINCE)
+		m->from_ns = y_moment(sc, y_get(y, "from"), NEVER);
 	m->hold_ns = keys & K_HOLD ? y_time(y, "hold", 200000) : 0;
 	m->bin_ns = keys & (K_HOLD | K_BIN) ?
 		    y_time(y, "bin", keys & K_BIN ? 100000 : 20000) : 0;
@@ -231,6 +237,8 @@ static void measure_read(struct scenario *sc, struct ynode *y,
 		derived_check(sc, y);
 	if (m->kind->modes)
 		m->mode = y_choice(y, m->kind->mode_key, m->kind->modes, 0);
+	if (keys & K_SINCE)
+		completion_check(sc, m);
 }
 
 /* Check measures:, expect: and expect_median:, and set up the recorders. */

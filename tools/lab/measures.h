@@ -24,7 +24,7 @@ struct measure {
 	const struct port *port;
 	bool receivers;		/* all ports that lead to receivers */
 	bool *group;		/* which groups count, NULL = all */
-	int64_t from_ns, to_ns;
+	int64_t from_ns, to_ns;	/* completion: from is NEVER if not given */
 	int64_t hold_ns, bin_ns;
 	double fraction, target, tolerance;
 	int mode;		/* of:, count:, per: */
@@ -77,6 +77,11 @@ void eval_marks(const struct measure *m, const struct run *run,
 		struct values *out);
 void eval_drops(const struct measure *m, const struct run *run,
 		struct values *out);
+
+/* completion.c */
+void completion_check(struct scenario *sc, const struct measure *m);
+void eval_completion(const struct measure *m, const struct run *run,
+		     struct values *out);
 
 /* derived.c */
 void derived_check(struct scenario *sc, struct ynode *y);

@@ -321,6 +321,39 @@ static void add_flows(cJSON *plan, const struct scenario *sc)
 	}
 }
 
+/* A list of flows. */
+static cJSON *flow_numbers(const int *flow, int n)
+{
+	cJSON *list = cJSON_CreateArray();
+	int i;
+
+	for (i = 0; i < n; i++)
+		add_number(list, flow[i]);
+	return list;
+}
+
+/* What waits for what. */
+static void add_gates(cJSON *plan, const struct scenario *sc)
+{
+	cJSON *list;
+	int i;
+
+	if (!sc->gates)
+		return;
+	list = cJSON_AddArrayToObject(plan, "gates");
+	for (i = 0; i < sc->gates; i++) {
+		const struct gate *gate = &sc->gate[i];
+		cJSON *o = cJSON_CreateObject();
+
+		cJSON_AddItemToObject(o, "after",
+				      flow_numbers(gate->after, gate->afters));
+		cJSON_AddItemToObject(o, "flows",
+				      flow_numbers(gate->flow, gate->flows));
+		cJSON_AddNumberToObject(o, "delay_ns", gate->delay_ns);
+		cJSON_AddItemToArray(list, o);
+	}
+}
+
 /* Numbers of a group's flows. */
 static cJSON *group_flows(const struct scenario *sc, int group)
 {
@@ -392,6 +425,8 @@ static void add_frame(cJSON *plan, const struct module_list *modules,
 {
 	cJSON *o, *list;
 	char *tc = xasprintf("%s/tc", path_build());
+	char *path = xasprintf("%s/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+			       path_build());
 	int i;
 
 	cJSON_AddNumberToObject(plan, "version", 1);
@@ -399,8 +434,7 @@ static void add_frame(cJSON *plan, const struct module_list *modules,
 	cJSON_AddStringToObject(plan, "out", "/proc/self/cwd");
 	o = cJSON_AddObjectToObject(plan, "env");
 	cJSON_AddStringToObject(o, "TC_LIB_DIR", tc);
-	cJSON_AddStringToObject(o, "PATH",
-				"/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
+	cJSON_AddStringToObject(o, "PATH", path);
 	cJSON_AddStringToObject(o, "HOME", "/tmp");
 	list = cJSON_AddArrayToObject(plan, "modules");
 	for (i = 0; i < modules->path.n; i++) {
@@ -410,6 +444,7 @@ static void add_frame(cJSON *plan, const struct module_list *modules,
 		cJSON_AddItemToArray(list, o);
 	}
 	cJSON_AddBoolToObject(plan, "leak_check", leak_check);
+	free(path);
 	free(tc);
 }
 
@@ -446,6 +481,7 @@ char *plan_text(const struct scenario *sc, const struct module_list *modules,
 	add_qdiscs(plan, sc);
 	add_taps(plan, sc);
 	add_flows(plan, sc);
+	add_gates(plan, sc);
 	add_events(plan, sc);
 	add_sample(plan, sc);
 	cJSON_AddNumberToObject(plan, "end_ns", sc->duration_ns);

@@ -123,12 +123,13 @@ static void eval_flows(const struct measure *m, const struct run *run,
 		hi = k < m->classes ? m->class_bytes[k] : INT64_MAX;
 		for (i = 0; i < sc->flows; i++) {
 			const struct flow *f = &sc->flow[i];
+			int64_t start_ns = run_start_ns(run, f);
 			double us = fct_us(run, f);
 
 			if ((m->group && !m->group[f->group]) ||
 			    f->bytes == NEVER || f->bytes <= lo ||
-			    f->bytes > hi || f->start_ns < m->from_ns ||
-			    f->start_ns >= m->to_ns)
+			    f->bytes > hi || start_ns < m->from_ns ||
+			    start_ns >= m->to_ns)
 				continue;
 			if (isnan(us))
 				unfinished++;

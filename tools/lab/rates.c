@@ -174,7 +174,7 @@ static bool group_active(const struct run *run, int g, int64_t ns)
 
 		if (f->bytes != NEVER && r->end_ns != NEVER)
 			end = r->end_ns;
-		if (f->start_ns <= ns && (end == NEVER || ns < end))
+		if (run_start_ns(run, f) <= ns && (end == NEVER || ns < end))
 			return true;
 	}
 	return false;

@@ -117,7 +117,9 @@ void flows_write(const struct run *run)
 		fprintf(f, "%d,%s,%s,%s,%s,%lld,%g,", i, g->name,
 			fl->src->name, fl->dst->name, g->cc,
 			(long long)g->priority, g->weight);
-		put_us(f, r->start_ns == NEVER ? fl->start_ns : r->start_ns);
+		if (r->start_ns != NEVER || fl->gate < 0)
+			put_us(f, r->start_ns == NEVER ? fl->start_ns :
+							 r->start_ns);
 		fputc(',', f);
 		if (r->end_ns != NEVER)
 			put_us(f, r->end_ns);

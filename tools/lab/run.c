@@ -99,7 +99,8 @@ static void warn_late(const struct run *run)
 	for (i = 0; i < run->sc->flows; i++) {
 		int64_t lag = run->flow[i].start_ns - run->sc->flow[i].start_ns;
 
-		if (run->flow[i].start_ns == NEVER || lag <= LATE_NS)
+		if (run->flow[i].start_ns == NEVER || lag <= LATE_NS ||
+		    run->sc->flow[i].gate >= 0)
 			continue;
 		late++;
 		if (lag > worst)
@@ -190,7 +191,8 @@ int cmd_validate(int argc, char **argv)
 			continue;
 		printf("group %s: %d flows, %s, priority %lld, from %s, first %s to %s, base RTT %s\n",
 		       g->name, g->count, g->cc, (long long)g->priority,
-		       fmt_time(group_start_ns(sc, i)), f->src->name,
+		       g->waits ? "when others have completed" :
+				  fmt_time(group_start_ns(sc, i)), f->src->name,
 		       f->dst->name,
 		       fmt_time(base_rtt_ns(sc, f->src, f->dst)));
 	}

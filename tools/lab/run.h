@@ -30,6 +30,7 @@ struct run {
 
 /* runfiles.c */
 char *run_load(struct run *run, const struct scenario *sc, const char *dir);
+int64_t run_start_ns(const struct run *run, const struct flow *f);
 
 /* packets.c */
 enum packet_part {

@@ -181,3 +181,15 @@ char *run_load(struct run *run, const struct scenario *sc, const char *dir)
 		sort_packets(run);
 	return error;
 }
+
+/* When a flow started: as planned, or when its gate opened. One that still waited
+ * at the end counts as if it had started then.
+ */
+int64_t run_start_ns(const struct run *run, const struct flow *f)
+{
+	if (f->gate < 0)
+		return f->start_ns;
+	if (run->flow[f->id].start_ns == NEVER)
+		return run->sc->duration_ns - 1;
+	return run->flow[f->id].start_ns;
+}

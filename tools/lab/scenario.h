@@ -74,7 +74,8 @@ struct flow {
 	int id;
 	int group;
 	struct node *src, *dst;
-	int64_t start_ns;
+	int gate;		/* whose opening it waits for, -1 none */
+	int64_t start_ns;	/* since time zero, or since the gate opened */
 	int64_t stop_ns;	/* NEVER if only the size ends it */
 	int64_t bytes;		/* NEVER if only the stop time ends it */
 };
@@ -90,7 +91,19 @@ struct group {
 	bool ack_every;
 	int64_t rcvbuf, sndbuf;
 	int64_t deadline_ns;	/* 0 none */
+	bool waits;		/* after:, its first start is not planned */
+	int passes;		/* how often all its flows come, one after the other */
+	int rounds;		/* passes without a pause between them */
+	int64_t pause_ns;	/* after so many rounds */
+	bool per_node;		/* a host goes on alone, the others may lag */
 	int first, count;	/* its flows in scenario.flow[] */
+};
+
+/* Opens when all of some flows have been delivered; lets others start. */
+struct gate {
+	int *after, afters;	/* flow numbers */
+	int *flow, flows;
+	int64_t delay_ns;	/* from the last delivery to the opening */
 };
 
 /* A timed change. */
@@ -126,6 +139,8 @@ struct scenario {
 	int groups;
 	struct flow *flow;
 	int flows;
+	struct gate *gate;
+	int gates;
 	struct event *event;
 	int events;
 
@@ -179,13 +194,14 @@ void node_batch(const struct scenario *sc, const struct node *n,
 		struct strv *out);
 void plan_network(cJSON *plan, const struct scenario *sc);
 
-/* flows.c, arrivals.c, events.c, noise.c */
+/* flows.c, after.c, arrivals.c, events.c, noise.c */
 void groups_load(struct scenario *sc);
 void flow_add(struct scenario *sc, int group, struct node *src,
 	      struct node *dst, int64_t start_ns, int64_t stop_ns,
 	      int64_t bytes);
 bool arrivals_load(struct scenario *sc, int group, struct node **src, int srcs,
 		   struct node **dst, int dsts, struct rng *rng);
+void after_load(struct scenario *sc);
 int group_find(const struct scenario *sc, const char *name);
 int group_need(const struct scenario *sc, const struct ynode *y,
 	       const char *name);

@@ -284,7 +284,8 @@ static int plan_id(struct json_ctx *ctx, const cJSON *item, void *dst)
 	return json_int(ctx, item, 0, INT32_MAX, dst);
 }
 
-static int plan_ids(struct json_ctx *ctx, const cJSON *item, void *dst)
+/* Numbers of flows. */
+int plan_ids(struct json_ctx *ctx, const cJSON *item, void *dst)
 {
 	return json_array(ctx, item, sizeof(int64_t), plan_id, dst);
 }
@@ -522,6 +523,7 @@ static const struct json_field plan_fields[] = {
 	FN(plan, taps, false, plan_taps),
 	INT(plan, tap_records_max, false, 1, PLAN_RECORDS_MAX),
 	FN(plan, flows, false, plan_flows),
+	FN(plan, gates, false, plan_gates),
 	FN(plan, events, false, plan_events),
 	FN(plan, sample, false, plan_sample),
 	INT(plan, end_ns, false, 0, PLAN_TIME_MAX_NS),

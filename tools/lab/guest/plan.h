@@ -135,6 +135,15 @@ struct plan_flow {
 	bool quickack;
 };
 
+/* Flows that start when others have been delivered; their start_ns counts from
+ * then.
+ */
+struct plan_gate {
+	struct json_list after;		/* int64_t ids, then indices */
+	struct json_list flows;		/* the same */
+	int64_t delay_ns;		/* from the last delivery to the opening */
+};
+
 /* What happens at a time: a command, or changes of flows. */
 struct plan_event {
 	int64_t at_ns;
@@ -178,6 +187,7 @@ struct plan {
 	struct json_list taps;		/* struct plan_tap */
 	int64_t tap_records_max;
 	struct json_list flows;		/* struct plan_flow, by id */
+	struct json_list gates;		/* struct plan_gate */
 	struct json_list events;	/* struct plan_event */
 	struct plan_sample sample;
 	int64_t end_ns;
@@ -195,6 +205,9 @@ struct plan *plan_read(const char *text, size_t length, char *error,
 		       size_t error_size);
 char *plan_read_out(const char *text, size_t length);
 int plan_resolve(struct json_ctx *ctx, struct plan *plan);
+int plan_resolve_ids(struct json_ctx *ctx, const struct plan *plan,
+		     struct json_list *ids, const char *key);
+int plan_check_gates(struct json_ctx *ctx, struct plan *plan);
 ssize_t plan_find_flow(const struct plan *plan, int64_t id);
 void plan_free(struct plan *plan);
 

@@ -208,8 +208,8 @@ ssize_t plan_find_flow(const struct plan *plan, int64_t id)
 }
 
 /* Turns a list of flow numbers into indices. */
-static int plan_resolve_ids(struct json_ctx *ctx, const struct plan *plan,
-			    struct json_list *ids, const char *key)
+int plan_resolve_ids(struct json_ctx *ctx, const struct plan *plan,
+		     struct json_list *ids, const char *key)
 {
 	size_t mark = json_enter_key(ctx, key), i;
 	int64_t *id = ids->items;
@@ -300,11 +300,12 @@ static int plan_check_collect(struct json_ctx *ctx, const struct plan *plan)
 int plan_resolve(struct json_ctx *ctx, struct plan *plan)
 {
 	if (plan->exec.argv.count &&
-	    (plan->flows.count || plan->events.count ||
+	    (plan->flows.count || plan->gates.count || plan->events.count ||
 	     plan->sample.flows.count))
-		return json_error(ctx, "exec excludes flows, events and sample");
+		return json_error(ctx, "exec excludes flows, gates, events and sample");
 	if (plan_check_nodes(ctx, plan) || plan_check_links(ctx, plan) ||
 	    plan_check_taps(ctx, plan) || plan_check_flows(ctx, plan) ||
+	    plan_check_gates(ctx, plan) ||
 	    plan_check_events(ctx, plan) || plan_check_collect(ctx, plan))
 		return -1;
 	return 0;

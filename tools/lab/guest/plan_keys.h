@@ -26,6 +26,10 @@ int plan_node_ref(struct json_ctx *ctx, const struct cJSON *item, void *dst);
 int plan_dev(struct json_ctx *ctx, const struct cJSON *item, void *dst);
 int plan_mac(struct json_ctx *ctx, const struct cJSON *item, void *dst);
 int plan_addr(struct json_ctx *ctx, const struct cJSON *item, void *dst);
+int plan_ids(struct json_ctx *ctx, const struct cJSON *item, void *dst);
+
+/* plan_gates.c */
+int plan_gates(struct json_ctx *ctx, const struct cJSON *item, void *dst);
 
 /* plan_net.c */
 int plan_addrs(struct json_ctx *ctx, const struct cJSON *item, void *dst);

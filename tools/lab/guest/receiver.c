@@ -320,8 +320,10 @@ void receiver_event(struct flow *flow, uint32_t events)
 		complete = flow->plan->bytes >= 0 &&
 			   flow->received_bytes >= (uint64_t)flow->plan->bytes;
 	} while (got > 0 && closing && !complete);
-	if (complete && flow->received_ns < 0)
+	if (complete && flow->received_ns < 0) {
 		flow->received_ns = traffic_now_ns();
+		gates_delivered(flow);
+	}
 	if ((complete && closing) || !got || (got < 0 && errno != EAGAIN)) {
 		close(flow->peer_fd);
 		flow->peer_fd = -1;

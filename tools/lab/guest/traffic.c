@@ -192,7 +192,8 @@ static void agenda_make(const struct plan *plan)
 	for (i = 0; i < flows_count; i++) {
 		const struct plan_flow *flow = flows[i].plan;
 
-		agenda_add(t0_ns + flow->start_ns, AGENDA_START, i);
+		if (!flows[i].waits)
+			agenda_add(t0_ns + flow->start_ns, AGENDA_START, i);
 		if (flow->stop_ns >= 0)
 			agenda_add(t0_ns + flow->stop_ns, AGENDA_STOP, i);
 	}
@@ -276,6 +277,7 @@ void traffic_run(const struct plan *plan, struct traffic_result *result)
 		lab_fail("no epoll or timer: %s", strerror(errno));
 	watch_add(timer_fd, WATCH_TIMER, 0, EPOLLIN | EPOLLET);
 	flows_make(plan);
+	gates_make(plan);
 	sender_check_cc(plan);
 	cutoff_prepare(plan);
 	receiver_listen(plan);

@@ -29,6 +29,7 @@ struct flow {
 	enum flow_state state;
 	int fd, peer_fd;		/* -1: none */
 	int error;			/* errno of FLOW_FAILED */
+	bool waits;			/* a gate starts it, not the clock */
 	const char *cc;			/* now, events may change it */
 	int64_t so_priority;		/* the same */
 	int64_t weight_milli;		/* the same */
@@ -87,6 +88,10 @@ bool sender_ready(const struct flow *flow);
 /* cutoff.c */
 void cutoff_prepare(const struct plan *plan);
 void cutoff_now(const struct flow *flow);
+
+/* gates.c */
+void gates_make(const struct plan *plan);
+void gates_delivered(const struct flow *flow);
 
 /* receiver.c */
 void receiver_listen(const struct plan *plan);
