@@ -20,8 +20,9 @@
  * A bottleneck that does not tell its delay (another switch, the sender's own
  * qdisc) is seen in the RTT: what the smallest RTT of the last two round trips
  * exceeds the base RTT, four times the delay told (queues on other hops) and
- * 20 us, counts as queueing delay. Queues stay bounded, shares are as good as the
- * flows' base RTTs. Better have "fabric stamp soze" there, on hosts as well.
+ * 20 us, counts as queueing delay. So does what the option has no numbers for.
+ * Queues stay bounded, shares are as good as the flows' base RTTs. Better have
+ * "fabric stamp soze" there, on hosts as well.
  *
  * Losses and CE marks: rate times 0.7, once for each recovery; after a timeout a
  * quarter, and start. After a pause of 16 RTTs a flow starts with the initial
@@ -191,15 +192,20 @@ static u64 sz_rate_of(const struct sock *sk, u32 pkts, u32 rtt_ns)
 		       NSEC_PER_SEC, max_t(u32, rtt_ns, 1000));
 }
 
-/* The first echo (again): go on with what is sent now. */
+/* The first echo (again): go on with what is sent now. After Reno's slow start
+ * that is a share already, and the queue is Reno's.
+ */
 static void sz_begin(struct sock *sk, struct sz_flow *fl, u32 rtt_ns, u64 now_ns)
 {
 	u32 pkts = min_t(u32, tcp_snd_cwnd(tcp_sk(sk)),
 			 max_t(u32, tcp_packets_in_flight(tcp_sk(sk)),
 			       TCP_INIT_CWND));
+	u64 rate = sz_rate_of(sk, pkts, rtt_ns);
 
-	sz_init(&fl->core, &fl->par, now_ns, sz_rate_of(sk, pkts, rtt_ns),
-		fl->weight_milli);
+	if (fl->ever || !tcp_in_slow_start(tcp_sk(sk)))
+		sz_resume(&fl->core, &fl->par, now_ns, rate, fl->weight_milli);
+	else
+		sz_init(&fl->core, &fl->par, now_ns, rate, fl->weight_milli);
 	fl->telling = true;
 	fl->ever = true;
 	tcp_sk(sk)->snd_ssthresh = TCP_INFINITE_SSTHRESH;
@@ -247,8 +253,9 @@ static u32 sz_hidden_ns(struct sz_flow *fl, u32 rtt_ns, u64 now_ns, u32 base_ns)
 	if (base_ns == U32_MAX)
 		return 0;
 	least_ns = min(fl->least_ns[0], fl->least_ns[1]);
-	known_ns = base_ns + SZ_HIDDEN_SLACK_NS +
-		   (u64)SZ_HIDDEN_DELAYS * fl->queue_ns;
+	known_ns = base_ns + SZ_HIDDEN_SLACK_NS + fl->queue_ns;
+	if (fl->queue_ns < FL_TELEMETRY_MAX << FL_TELEMETRY_SHIFT)
+		known_ns += (u64)(SZ_HIDDEN_DELAYS - 1) * fl->queue_ns;
 	return least_ns > known_ns ? least_ns - known_ns : 0;
 }
 

@@ -130,6 +130,8 @@ u32 sz_target_delay_ns(const struct sz_par *par, s32 rate_per_weight_l2);
 
 void sz_init(struct sz_core *sz, const struct sz_par *par, u64 now_ns,
 	     u64 rate_bytes, u32 weight_milli);
+void sz_resume(struct sz_core *sz, const struct sz_par *par, u64 now_ns,
+	       u64 rate_bytes, u32 weight_milli);
 void sz_set_weight(struct sz_core *sz, const struct sz_par *par,
 		   u32 weight_milli);
 void sz_restart(struct sz_core *sz, const struct sz_par *par, u64 now_ns,

@@ -265,6 +265,38 @@ TEST(start_doubles_in_an_rtt_and_stops_at_the_share)
 	CHECK(fabs(log(OF(sz.rate_l2) * 8 / 25e9) + 7) < 0.01);
 }
 
+/* A flow that Reno leaves with its queue of 8 ms is there when that is gone. */
+TEST(resumed_flow_waits_for_a_queue)
+{
+	struct sz_sample s = { 0 };
+	struct sz_par par;
+	struct sz_core sz;
+	u32 ns;
+
+	REQUIRE(!sz_par_init(&par, &paper));
+	sz_resume(&sz, &par, 0, 2500000000, 1000);
+	for (ns = 500; ns <= 8000000; ns += 500) {
+		s.now_ns = ns;
+		s.delay_ns = 8000000 - ns;
+		s.rtt_ns = s.delay_ns + 10000;
+		sz_on_ack(&sz, &par, &s);
+		if (OF(sz.rate_l2) < 2500000000 / 4 ||
+		    sz.pace_l2 < sz.rate_l2 - 2 * SZ_ONE)
+			break;
+	}
+	CHECK_MSG(ns > 8000000, "%.0f after %u ns", OF(sz.rate_l2), ns);
+	CHECK(!sz.starting);
+	/* one that was far below its share gets there by doubling */
+	sz_resume(&sz, &par, 0, 1000000, 1000);
+	s.delay_ns = sz_target_delay_ns(&par, L2(1e9));
+	for (ns = 500; ns <= 200000; ns += 500) {
+		s.now_ns = ns;
+		s.rtt_ns = 20000;
+		sz_on_ack(&sz, &par, &s);
+	}
+	CHECK(fabs(OF(sz.rate_l2) / 1e9 - 1) < 0.01);
+}
+
 TEST(losses)
 {
 	struct sz_par par;
