@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh disable=SC2317 # called by name
 #
-# What the tests on live sockets in the lab's guest share, sourced:
+# What the tests in the lab's guest share, sourced. Tests are functions test_NAME that
+# call fault or expect; each gets a fresh topology from net(), which the script
+# defines and drop_net() removes. Most have this one, of three_nodes():
 #
 #	LEFT --- ROUTER --- RIGHT	e0 of LEFT and RIGHT, west and east of ROUTER
 #
-# Tests are functions test_NAME that call fault or expect; each gets a fresh
-# topology from net(), which the script defines. Needs root, ip, lablink and, in
-# PATH, lablink-ctl.
+# Needs root and ip; three_nodes the module lablink and, in PATH, lablink-ctl.
 
-# Of the host's messages, also from a command substitution.
+# For messages, also from inside a command substitution.
 exec 9>&1
 fault_mark=/run/fault
 
@@ -97,7 +97,8 @@ three_nodes()
 }
 
 # run_tests FIRST NAME...: runs the tests, the first of which has the number FIRST;
-# KTAP, the plan at the end. False if one has failed.
+# KTAP, the plan at the end. False if one has failed; then show_state(), if the
+# script has it, says what the topology looks like.
 run_tests()
 {
 	number=$(($1 - 1)) failed=0
@@ -114,6 +115,7 @@ run_tests()
 			fault "no network"
 		fi
 		if [ -e $fault_mark ]; then
+			type show_state > /dev/null 2>&1 && show_state | sed 's/^/# /'
 			echo "not ok $number $name"
 			failed=1
 		else

@@ -4,6 +4,7 @@
 # arguments select; stamp.sh and hostile.sh have more.
 # shellcheck disable=SC1091,SC2034,SC2154 # lib.sh has the other half
 set -u
+. ../lib.sh
 . ./lib.sh
 . ./stamp.sh
 . ./hostile.sh
@@ -13,7 +14,7 @@ test_rate_is_exact()
 	for rate in 1 10 100 400; do
 		port limit 100mb rate ${rate}gbit
 		before=$(stat .fabric.busy_ns)
-		send 1000 0:1500 || bad=1
+		send 1000 0:1500 || fault "not sent"
 		sleep 0.1
 		busy=$(($(stat .fabric.busy_ns) - before))
 		near "busy time at $rate Gbit/s" $busy $((1000 * 1524 * 8 / rate)) 1
@@ -34,7 +35,7 @@ test_round_robin_shares()
 	done
 	# A band may be off by a turn: 10 MB make that less than 1 %.
 	# shellcheck disable=SC2086 # words
-	send 4000 $words || bad=1
+	send 4000 $words || fault "not sent"
 	sleep 0.07
 	sent=$(stat '.fabric.bands | tojson')
 	all=$(echo "$sent" | jq '[.[].bytes] | add')
@@ -50,7 +51,7 @@ test_round_robin_shares()
 test_strict_order()
 {
 	port limit 100mb rate 10mbit bands 3 dscp 1:1 2:2 3:3
-	send 300 12:1000 8:1000 4:1000 || bad=1
+	send 300 12:1000 8:1000 4:1000 || fault "not sent"
 	sleep 0.1
 	expect "band 1 waiting" "$(cls 1 .backlog_packets)" -gt 0
 	near "band 3 hardly served" "$(cls 3 .packets)" 1 3000
@@ -66,12 +67,12 @@ test_band_rate_limit()
 {
 	port limit 1gb rate 1gbit bands 2 dscp 1:1 2:2
 	band 1 rate 50mbit burst 0
-	send 3000 4:1000 || bad=1
+	send 3000 4:1000 || fault "not sent"
 	one=$(cls 1 .packets)
 	sleep 0.2
 	two=$(cls 1 .packets)
 	near "packets in 200 ms at 50 Mbit/s" $((two - one)) $((200000000 / (1024 * 160))) 10
-	send 500 8:1000 || bad=1
+	send 500 8:1000 || fault "not sent"
 	sleep 0.0045
 	expect "the other band need not wait" "$(cls 2 .packets)" -gt 400
 	port rate 1gbit
@@ -95,7 +96,7 @@ test_round_robin_extremes()
 			words="$words $((i * 4)):$((80 + i * 30)):$weight $((i * 4)):$((1500 - i * 30)):$weight"
 		done
 		# shellcheck disable=SC2086 # words
-		send 230 $words || bad=1
+		send 230 $words || fault "not sent"
 		# 200 rounds of 1580 bytes and two overheads.
 		sleep "$(echo "$sum" | awk '{ printf "%.6f", $1 * 200 * 1628 * 8 / 1e10 }')"
 		sent=$(stat '.fabric.bands | tojson')
@@ -118,7 +119,7 @@ test_flexpass_profile()
 	port preset flexpass rate 1gbit
 	# Too many credits all the time; green, red and others at once.
 	send 2500/10 160:60 &
-	send 600 164:1500 0:1500 168:1500 || bad=1
+	send 600 164:1500 0:1500 168:1500 || fault "not sent"
 	one=$(stat '.fabric | tojson')
 	sleep 0.01
 	two=$(stat '.fabric | tojson')
@@ -147,7 +148,7 @@ test_flexpass_profile()
 test_dscp_and_default()
 {
 	port limit 10mb bands 4 default 3 dscp 46:1 10:2:yellow 12:2:red
-	send 10 184:100 40:100 48:100 0:100 187:100 || bad=1
+	send 10 184:100 40:100 48:100 0:100 187:100 || fault "not sent"
 	expect "DSCP 46, ECN bits ignored" "$(cls 1 .packets)" -eq 20
 	expect "yellow" "$(cls 2 .colours.yellow.packets)" -eq 10
 	expect "red" "$(cls 2 .colours.red.packets)" -eq 10
@@ -246,7 +247,7 @@ test_gso_split_under_a_parent()
 {
 	tc -n fa qdisc add dev e0 root handle 9: tbf rate 1gbit burst 100000 limit 10000000
 	tc -n fa qdisc add dev e0 parent 9:1 handle 1: fabric limit 10mb
-	ip netns exec fa "$SEND" gso 10.0.0.2 20 || bad=1
+	ip netns exec fa "$SEND" gso 10.0.0.2 20 || fault "not sent"
 	sleep 0.1
 	parent=$(tc -n fa -s -j qdisc show dev e0 | jq '.[] | select(.kind == "tbf") | .qlen + .backlog')
 	expect "parent's counts" "$parent" -eq 0
@@ -345,8 +346,8 @@ test_life_by_tc()
 			tc -n fa qdisc del dev e0 root
 			ip -n fa link set e0 up
 			ip -n fa neigh replace 10.0.0.2 lladdr "$(ip -n fb -j link show e0 | jq -r '.[0].address')" dev e0
-		fi || bad=1
+		fi || fault "not removed"
 	done
 }
 
-run_tests "$0 stamp.sh hostile.sh" "$@"
+run_tests_of "$0 stamp.sh hostile.sh" "$@"

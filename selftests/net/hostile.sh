@@ -79,8 +79,8 @@ test_mtu_changes_under_load()
 	ip netns exec fa "$PACKET" send e0 v=6 option=soze dscp=20 gso=1000 payload=5000 count=100 gap=400 >"$out.2" &
 	for mtu in 68 600 9000 1280 65535 1500 576 1500; do
 		sleep 0.005
-		ip -n fa link set e0 mtu $mtu || bad=1
-		ip -n fb link set e0 mtu $mtu || bad=1
+		ip -n fa link set e0 mtu $mtu || fault "no MTU of $mtu"
+		ip -n fb link set e0 mtu $mtu || fault "no MTU of $mtu"
 	done
 	wait $one
 	wait $!
@@ -110,7 +110,7 @@ test_devices_go_under_load()
 		[25]) ip -n fb link del e0 ;;
 		3) ip -n fa link set e0 down && ip -n fa link del e0 ;;
 		6) ip netns del fa ;;
-		esac || bad=1
+		esac || fault "device $i does not go"
 		wait
 		if [ "$i" -ne 6 ]; then
 			tc -n fa -s -j qdisc show dev e1 >"$out"
@@ -118,7 +118,7 @@ test_devices_go_under_load()
 				"$(jq '.[0].fabric.buffer_used_bytes' "$out")" \
 				"$(jq '.[0].fabric.backlog_bytes' "$out")" 0
 		fi
-		prepare || bad=1
+		net || fault "no network"
 	done
 	rm -f "$out.1" "$out.2"
 	everything
@@ -127,15 +127,15 @@ test_devices_go_under_load()
 
 test_netlink_refusals()
 {
-	ip netns exec fa "$FUZZ" refusals e0 >"$out" || bad=1
+	ip netns exec fa "$FUZZ" refusals e0 >"$out" || fault "ended badly"
 	grep '#' "$out"
 }
 
 test_netlink_random_settings()
 {
 	for seed in ${SEEDS:-1 2 3}; do
-		ip netns exec fa "$FUZZ" random e0 "$seed" "${MESSAGES:-2000}" >"$out" || bad=1
-		grep '#' "$out" && bad=1
+		ip netns exec fa "$FUZZ" random e0 "$seed" "${MESSAGES:-2000}" >"$out" || fault "ended badly"
+		grep '#' "$out" && fault "seed $seed"
 		read -r _ accepted _ refused _ <"$out"
 		echo "# seed $seed: $(tail -n 1 "$out")"
 		expect "accepted" "$accepted" -gt $((${MESSAGES:-2000} / 8))
@@ -150,7 +150,7 @@ test_netlink_random_settings()
 # The whole life of a port. The last line says how often.
 test_life_cycles()
 {
-	ip netns exec fa "$HELPERS/fabric_cycles" e0 "${CYCLES:-300}" >"$out" || bad=1
+	ip netns exec fa "$HELPERS/fabric_cycles" e0 "${CYCLES:-300}" >"$out" || fault "ended badly"
 	sed 's/^\([^#]\)/# \1/' "$out"
 	expect "frames" "$(sed -n 's/.* frames \([0-9]*\) .*/\1/p' "$out")" -gt $((${CYCLES:-300} * 3))
 	everything

@@ -1,21 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh
-# What the tests of sch_fabric under traffic share, sourced. Two namespaces fa
-# and fb with two links; the port under test is e0 of fa. Meant for virtual time
+# What the tests of sch_fabric under traffic share, sourced beside ../lib.sh. Two
+# namespaces fa and fb with two links; the port under test is e0 of fa. Meant for virtual time
 # (the lab); needs root, tc, jq and the helpers in the folder $HELPERS.
 : "${HELPERS:?folder of fabric_send and fabric_packet}"
 SEND=$HELPERS/fabric_send PACKET=$HELPERS/fabric_packet FUZZ=$HELPERS/fabric_fuzz
 
-cleanup()
-{
-	ip netns del fa
-	ip netns del fb
-} >/dev/null 2>&1
-trap cleanup EXIT
+drop_net() { drop_nodes fa fb; }
+trap drop_net EXIT
 
-prepare()
+net()
 {
-	cleanup
+	drop_net
 	ip netns add fa && ip netns add fb &&
 	for dev in e0 e1; do
 		ip link add $dev netns fa type veth peer name $dev netns fb
@@ -45,15 +41,6 @@ send() { ip netns exec fa "$SEND" udp 10.0.0.2 "$@"; }
 stat() { tc -n fa -s -j qdisc show dev e0 | jq -r ".[0] | $1"; }
 cls() { stat ".fabric.bands[$1 - 1] | $2"; }
 
-# expect WHAT VALUE OP WANT
-expect()
-{
-	if ! test "$2" "$3" "$4"; then
-		echo "# $1: $2, expected $3 $4"
-		bad=1
-	fi
-}
-
 # near WHAT VALUE WANT PERMILLE
 near()
 {
@@ -71,40 +58,30 @@ empty()
 	expect "on line left" "$(stat .fabric.line_packets)" -eq 0
 }
 
+# Whose tests these are, after one that has failed.
+show_state()
+{
+	tc -n fa -s qdisc show dev e0
+	tc -n fa -s class show dev e0
+}
+
 # Runs the functions test_* of the files $1 (words): those that "$2..." names, or,
 # after a first "-", all but those.
-run_tests()
+run_tests_of()
 {
 	files=$1
 	shift
 	# shellcheck disable=SC2086 # words
-	tests=$(sed -n 's/^\(test_[a-z0-9_]*\)()$/\1/p' $files)
+	tests=$(sed -n 's/^test_\([a-z0-9_]*\)()$/\1/p' $files)
 	case ${1-} in
 	'') ;;
 	-) tests=$(echo "$tests" | grep -vxF -e "$(printf '%s\n' "$@")") ;;
 	*) tests=$* ;;
 	esac
-	out=$(mktemp) number=0 failed=0
-	echo "KTAP version 1"
-	echo "1..$(echo "$tests" | wc -w)"
-	for name in $tests; do
-		number=$((number + 1)) bad=0
-		name=test_${name#test_}
-		prepare || bad=1
-		if type "$name" > /dev/null; then
-			$name
-		else
-			bad=1
-		fi
-		if [ $bad -eq 0 ]; then
-			echo "ok $number ${name#test_}"
-		else
-			tc -n fa -s qdisc show dev e0 | sed 's/^/# /'
-			tc -n fa -s class show dev e0 | sed 's/^/# /'
-			echo "not ok $number ${name#test_}"
-			failed=$((failed + 1))
-		fi
-	done
+	out=$(mktemp)
+	# shellcheck disable=SC2086 # words
+	run_tests 1 $tests
+	status=$?
 	rm -f "$out"
-	[ $failed -eq 0 ]
+	return $status
 }

@@ -17,7 +17,7 @@ exchange()
 	ip netns exec fb "$PACKET" receive e0 $both >"$out" 2>"$out.ready" &
 	until grep -q ready "$out.ready"; do sleep 0.001; done
 	# shellcheck disable=SC2086 # words
-	ip netns exec fa "$PACKET" send e0 $both "$@" >"$out.sent" || bad=1
+	ip netns exec fa "$PACKET" send e0 $both "$@" >"$out.sent" || fault "not sent"
 	wait $!
 	got=$(cat "$out")
 	rm -f "$out.ready"
@@ -26,13 +26,7 @@ exchange()
 # A jq expression over what the receiver found.
 got() { echo "$got" | jq -c "$1"; }
 
-same()
-{
-	if [ "$2" != "$3" ]; then
-		echo "# $1: $2, expected $3"
-		bad=1
-	fi
-}
+same() { expect "$1" "$2" = "$3"; }
 
 # Delays in a queue of frames that came at once: frame i waits while i others of $1
 # bytes (and 24 of overhead) leave at 1 Gbit/s. The jq expression $3 makes a field
