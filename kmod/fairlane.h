@@ -26,6 +26,8 @@
  *	the larger of 1 us and the time of a packet on the line
  * @start_permille: W_LS of PrioPlus in permille of the BDP, section 4.4
  * @ai_bytes: additive increase in an RTT, bytes on the line
+ * @share_ns: PrioPlus' target moves down by this with each doubling of a flow's
+ *	window for its weight, ns; 0 = it stays, see core/pp_weight.c
  * @probe_cap_us: longest wait before a PrioPlus probe, us
  * @probe_timeout_us: a probe without an echo is lost after this, us
  * @paper: PrioPlus exactly as its paper prints it
@@ -59,6 +61,7 @@ struct fl_profile {
 	u32 epsilon_ns;
 	u32 start_permille;
 	u32 ai_bytes;
+	u32 share_ns;
 	u32 probe_cap_us;
 	u32 probe_timeout_us;
 	u32 paper;

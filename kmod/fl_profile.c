@@ -35,6 +35,7 @@ static struct fl_setting fl_settings[] = {
 	FL_SETTING(epsilon_ns, 0, 0, 100000000),
 	FL_SETTING(start_permille, 500, 1, 1000),
 	FL_SETTING(ai_bytes, 150, 1, 1000000),
+	FL_SETTING(share_ns, 0, 0, 1000000),
 	FL_SETTING(probe_cap_us, 1000, 10, 100000),
 	FL_SETTING(probe_timeout_us, 1000, 50, 1000000),
 	FL_SETTING(paper, 0, 0, 1),

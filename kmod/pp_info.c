@@ -121,6 +121,7 @@ static void pp_cc_changed(struct sock *sk)
 
 const struct fl_cc pp_cc = {
 	.name = "prioplus",
+	.weighted = true,
 	.info = pp_cc_info,
 	.changed = pp_cc_changed,
 };

@@ -33,6 +33,7 @@
 
 #include "compat.h"
 #include "core/ledbat.h"
+#include "core/pp_weight.h"
 #include "pp_flow.h"
 
 /* A flow that sent nothing for this many base RTTs probes before it sends. */
@@ -78,8 +79,11 @@ static void pp_configure(struct pp_flow *fl, const struct fl_profile *pf)
 		.probe_cap_ns = READ_ONCE(pf->probe_cap_us) * NSEC_PER_USEC,
 		.start_permille = READ_ONCE(pf->start_permille),
 		.ai_bytes = READ_ONCE(pf->ai_bytes),
+		.share_ns = READ_ONCE(pf->share_ns),
+		.weight_milli = fl_flow_weight_milli(fl->sk, fl->set),
 		.paper = READ_ONCE(pf->paper),
 	};
+	u32 was_milli = fl->chan.weight_milli;
 
 	/* GAIN is a packet in an RTT */
 	if (fl->core.base == &fl_ledbat_ops)
@@ -96,6 +100,7 @@ static void pp_configure(struct pp_flow *fl, const struct fl_profile *pf)
 	cf.base_ns = min_t(u32, cf.base_ns, NSEC_PER_SEC);
 	cf.probe_base_ns = min_t(u32, cf.probe_base_ns, NSEC_PER_SEC);
 	pp_chan_init(&fl->chan, &cf, fl->prio);
+	pp_reweigh(&fl->core, &fl->chan, was_milli);
 	if (fl->fallback)
 		fl->chan.limit_ns = U32_MAX;
 }

@@ -10,7 +10,7 @@
 #include <errno.h>
 #endif
 
-#include "prioplus.h"
+#include "pp_weight.h"
 
 /* All flows of a priority together grow by this part of a channel in an RTT, as
  * long as their own W_AI is no less.
@@ -75,5 +75,6 @@ int pp_chan_init(struct pp_chan *ch, const struct pp_conf *cf, u32 prio)
 	ch->max_wnd = max_t(u64, fl_ns_to_wnd(ch->ppn, ch->limit_ns),
 			    2 * FL_WND_ONE);
 	ch->paper = cf->paper;
+	pp_weight_init(ch, cf->weight_milli, cf->share_ns);
 	return 0;
 }

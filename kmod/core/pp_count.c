@@ -8,6 +8,7 @@
  * channel, or when the delay has followed the own growth.
  */
 #include "pp_count.h"
+#include "pp_weight.h"
 #include "swift.h"
 
 /* RTTs in the own channel before #flow is measured there. */
@@ -42,13 +43,17 @@ u32 pp_own_ai(struct pp_core *pp, const struct pp_chan *ch)
 {
 	u64 ai;
 
-	if (pp->root_of != pp->flows_q8) {
-		pp->root_of = pp->flows_q8;
-		pp->root = fl_isqrt(pp->flows_q8);
+	if (ch->weight_milli != PP_WEIGHT_ONE_MILLI) {
+		ai = pp_weighted_ai(pp, ch);
+	} else {
+		if (pp->root_of != pp->flows_q8) {
+			pp->root_of = pp->flows_q8;
+			pp->root = fl_isqrt(pp->flows_q8);
+		}
+		ai = div_u64((u64)ch->ai_many_wnd << (PP_FLOWS_SHIFT / 2),
+			     max_t(u32, pp->root, 1));
+		ai = min_t(u64, ai, ch->ai_wnd);
 	}
-	ai = div_u64((u64)ch->ai_many_wnd << (PP_FLOWS_SHIFT / 2),
-		     max_t(u32, pp->root, 1));
-	ai = min_t(u64, ai, ch->ai_wnd);
 	if (pp->wnd >= FL_WND_ONE)
 		return ai;
 	/* an ACK stands for 1 / W RTTs; the window grows by half at most */

@@ -82,6 +82,7 @@
  *    queue that they measure.
  */
 #include "pp_count.h"
+#include "pp_weight.h"
 
 /* Smallest window: a packet in 1024 RTTs. */
 #define PP_MIN_WND		(FL_WND_ONE / 1024)
@@ -205,6 +206,7 @@ void pp_go(struct pp_core *pp, u64 wnd, u32 snd_nxt)
 	pp->in_channel = 0;
 	pp->below = 0;
 	pp->over_rounds = 0;
+	pp->glide = 0;
 	pp->clear = 0;
 	pp->stopped = 0;
 	pp->dual = 0;
@@ -346,7 +348,7 @@ static u64 pp_linear_step(const struct pp_core *pp, const struct pp_chan *ch)
 static u64 pp_adaptive_step(struct pp_core *pp, const struct pp_chan *ch,
 			    u32 delay_ns)
 {
-	u32 room_ns = ch->target_ns - delay_ns;
+	u32 room_ns = ch->target_ns - pp->shift_ns - delay_ns;
 	u64 room = fl_ns_to_wnd(ch->ppn, room_ns);
 	u64 by_ratio = min_t(u64, div_u64(pp->wnd * room_ns, delay_ns),
 			     pp->wnd / 2);
@@ -384,7 +386,7 @@ static void pp_round(struct pp_core *pp, const struct pp_chan *ch,
 	pp_age_suspicion(pp, ch, s->delay_ns);
 	pp_estimate_in_channel(pp, ch, s->delay_ns);
 	pp_estimate_by_response(pp, ch, s->delay_ns);
-	if (s->delay_ns >= ch->target_ns || !s->wnd_limited)
+	if (s->delay_ns >= ch->target_ns - pp->shift_ns || !s->wnd_limited)
 		return;
 	if (s->delay_ns > ch->lower_ns)
 		pp->below = 0;
@@ -446,7 +448,6 @@ enum pp_verdict pp_on_ack(struct pp_core *pp, const struct pp_chan *ch,
 			  const struct fl_sample *s)
 {
 	struct fl_target t = {
-		.target_ns = ch->target_ns,
 		.base_ns = ch->base_ns,
 		.min_wnd = PP_MIN_WND,
 		.max_wnd = ch->max_wnd,
@@ -458,6 +459,9 @@ enum pp_verdict pp_on_ack(struct pp_core *pp, const struct pp_chan *ch,
 	if (!s->delay_ns)
 		return PP_SEND;
 	round = pp_round_over(pp, ch, s);
+	if (round && ch->share_ns)
+		pp_share(pp, ch);
+	t.target_ns = ch->target_ns - pp->shift_ns;
 	if (s->delay_ns >= ch->limit_ns) {
 		if (pp_over_limit(pp, ch, s))
 			return pp_stop(pp, ch, s);
@@ -467,6 +471,8 @@ enum pp_verdict pp_on_ack(struct pp_core *pp, const struct pp_chan *ch,
 			pp_round_paper(pp, ch, s);
 		else if (round)
 			pp_round(pp, ch, s);
+		if (round && pp->glide)
+			pp_glide(pp, ch, s->delay_ns);
 	}
 	if (ch->paper)
 		t.ai_wnd = min_t(u64, pp_own_part(pp, ch->ai_wnd) +

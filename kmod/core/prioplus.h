@@ -30,6 +30,11 @@
  * @probe_room_ns: time on the line in which each flow of the priority may
  *	send a probe, ns
  * @ai_wnd: W_AI of the original CC, packets << FL_WND_SHIFT
+ * @ai_most_wnd: the same times the flow's weight
+ * @weight_milli: the flow's weight inside its priority, thousandths
+ * @weight_l2: its logarithm to base 2, << 8
+ * @share_ns: the target moves down by this with each doubling of the window for
+ *	each weight, ns; 0 = it stays, see pp_weight.c
  * @ai_many_wnd: additive increase of all flows of the priority together, as
  *	far as their number allows: a flow's part is this / sqrt(#flow), and at
  *	most @ai_wnd; packets << FL_WND_SHIFT
@@ -51,6 +56,10 @@ struct pp_chan {
 	u32 probe_room_ns;
 	u32 ai_wnd;
 	u32 ai_many_wnd;
+	u32 ai_most_wnd;
+	u32 weight_milli;
+	s32 weight_l2;
+	u32 share_ns;
 	bool paper;
 	u64 ppn;
 	u64 bdp_wnd;
@@ -71,6 +80,8 @@ struct pp_chan {
  * @probe_cap_ns: see struct pp_chan
  * @start_permille: W_LS in permille of the BDP (section 4.4: 125 to 1000)
  * @ai_bytes: W_AI in bytes on the line
+ * @weight_milli: weight inside the priority, thousandths; 0 = 1000
+ * @share_ns: see struct pp_chan
  * @paper: see struct pp_chan
  */
 struct pp_conf {
@@ -84,6 +95,8 @@ struct pp_conf {
 	u32 probe_cap_ns;
 	u32 start_permille;
 	u32 ai_bytes;
+	u32 weight_milli;
+	u32 share_ns;
 	bool paper;
 };
 
@@ -110,8 +123,11 @@ enum pp_verdict {
  * @probe_ns: delay that the last probe saw, as of a full packet, ns
  * @flows_q8: #flow, estimated flows of this priority, << PP_FLOWS_SHIFT
  * @crowd_q8: flows of this priority that want to resume, << PP_FLOWS_SHIFT
- * @root_of: the #flow that @root is of
- * @root: square root of #flow, << PP_FLOWS_SHIFT / 2
+ * @glide_wnd: window that a new weight is to have, packets << FL_WND_SHIFT
+ * @shift_ns: the flow's own target is this far below @target_ns, ns
+ * @root_of: the #flow that @root is of; 0 = none
+ * @root: square root of #flow, << PP_FLOWS_SHIFT / 2; with a weight, of #flow /
+ *	weight, << PP_FLOWS_SHIFT
  * @countdown: RTTs at base delay until #flow is halved
  * @in_channel: RTTs that ended inside the own channel, forgotten outside
  * @below: RTTs in a row that ended in a lower channel
@@ -119,6 +135,7 @@ enum pp_verdict {
  * @over_rounds: RTTs above D_limit in this conflict
  * @hold: RTTs for which a higher priority is suspected: no adaptive increase
  * @low_rounds: RTTs in a row that ended below @lower_ns during a hold
+ * @glide: RTTs left to reach @glide_wnd; 0 = not on the way
  * @gap: channels between the own one and the delay that the last probe saw
  * @clear: points that probes have given for resuming
  * @stopped: not sending
@@ -140,6 +157,8 @@ struct pp_core {
 	u32 probe_ns;
 	u32 flows_q8;
 	u32 crowd_q8;
+	u64 glide_wnd;
+	u32 shift_ns;
 	u32 root_of;
 	u16 root;
 	u16 countdown;
@@ -149,6 +168,7 @@ struct pp_core {
 	u8 over_rounds;
 	u8 hold;
 	u8 low_rounds;
+	u8 glide;
 	u8 gap;
 	s8 clear;
 	u8 stopped:1,

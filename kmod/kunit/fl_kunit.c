@@ -9,6 +9,7 @@
 #include "../core/prioplus.c"
 #include "../core/pp_count.c"
 #include "../core/pp_chan.c"
+#include "../core/pp_weight.c"
 #include "../core/soze.c"
 #include "../core/fl_telemetry.h"
 #include "../core/d2tcp.c"

@@ -321,6 +321,7 @@ test_settings()
 	setting epsilon_ns 0 0 100000000
 	setting start_permille 500 1 1000
 	setting ai_bytes 150 1 1000000
+	setting share_ns 0 0 1000000
 	setting probe_cap_us 1000 10 100000
 	setting probe_timeout_us 1000 50 1000000
 	setting paper 0 0 1
