@@ -96,6 +96,21 @@ static int64_t sizes_draw(const struct sizes *z, struct rng *rng)
 	return b < 1 ? 1 : llround(b);
 }
 
+/* Read between: [over, up to], the sizes that a group takes of all arrivals. */
+static void between_read(struct ynode *y, int64_t *over, int64_t *most)
+{
+	struct strv text = { 0 };
+
+	*over = -1;
+	*most = INT64_MAX;
+	if (!y_find(y, "between"))
+		return;
+	y_list(y, "between", &text);
+	if (text.n != 2 || !parse_size(text.s[0], over) ||
+	    !parse_size(text.s[1], most) || *over >= *most)
+		y_error(y, "between: is a list of two rising sizes: [10kb, 1mb]");
+}
+
 /* Time to the next arrival of a Poisson process of @rate a second. */
 static double gap_ns(struct rng *rng, double rate)
 {
@@ -116,9 +131,11 @@ static void poisson_load(struct scenario *sc, int g, struct ynode *y,
 	int64_t fixed = y_size(gy, "size", NEVER);
 	double one[1] = { fixed }, full[1] = { 1 };
 	struct sizes z = { .bytes = one, .prob = full, .n = 1 };
+	int64_t over, most;
 	double at;
 
 	y_need(y, "load");
+	between_read(y, &over, &most);
 	if (file ? fixed != NEVER : fixed == NEVER) {
 		y_error(y, "give the flows sizes: (a distribution file) or the group a size:");
 		return;
@@ -143,7 +160,9 @@ static void poisson_load(struct scenario *sc, int g, struct ynode *y,
 			s = src[rng_below(rng, srcs)];
 			d = dst[rng_below(rng, dsts)];
 		} while (s == d);
-		flow_add(sc, g, s, d, (int64_t)at, NEVER, bytes);
+		/* all groups of one process together are Poisson arrivals, too */
+		if (bytes > over && bytes <= most)
+			flow_add(sc, g, s, d, (int64_t)at, NEVER, bytes);
 	}
 }
 
@@ -203,7 +222,5 @@ bool arrivals_load(struct scenario *sc, int group, struct node **src, int srcs,
 		poisson_load(sc, group, poisson, src, srcs, dst, dsts, rng);
 	else if (incast && y_is_map(incast))
 		incast_load(sc, group, incast, src, srcs, dst, dsts, rng);
-	if (poisson || incast)
-		sc->group[group].connect_early = false;
 	return poisson || incast;
 }

@@ -102,8 +102,10 @@ void side_read(struct sides *all, const char *label, const char *dir)
 		s->label = cJSON_GetArraySize(list) == 1 ? xstrdup(label) :
 			   xasprintf("%s %s", label, json_text(c, "name"));
 		s->dir = realpath(dir, NULL);
+		s->sweep = sweep;
 		s->combo = c;
 		s->runs = seeds;
+		s->first_seed = first;
 		s->clean_runs = need_int(c, "clean_runs", dir);
 		s->passed = s->clean_runs == seeds;
 		s->command = side_command(sweep, c, seeds, first);
@@ -129,7 +131,7 @@ static void write_rst(const char *path, const struct comparison *c)
 /* lab compare */
 int cmd_compare(int argc, char **argv)
 {
-	const char *out = NULL, *rst = NULL;
+	const char *out = NULL, *rst = NULL, *rows = NULL;
 	struct comparison c = { 0 };
 	int i, worst = LAB_OK;
 
@@ -142,6 +144,8 @@ int cmd_compare(int argc, char **argv)
 			out = option_value(argc, argv, &i);
 		} else if (!strncmp(argv[i], "--rst", 5)) {
 			rst = option_value(argc, argv, &i);
+		} else if (!strncmp(argv[i], "--rows", 6)) {
+			rows = option_value(argc, argv, &i);
 		} else if (argv[i][0] == '-' || !eq || eq == argv[i]) {
 			die("lab compare: \"%s\" is neither an option nor NAME=FOLDER of a sweep",
 			    argv[i]);
@@ -154,7 +158,8 @@ int cmd_compare(int argc, char **argv)
 		die("lab compare: name at least one sweep: NAME=FOLDER");
 	if (!c.title)
 		c.title = xstrdup(json_text(c.sides.s[0].summary, "title"));
-	table_make(&c.sides, &c.table);
+	ratio_judge(&c.sides);
+	table_make(&c.sides, rows, &c.table);
 	compare_text(stdout, &c);
 	if (rst)
 		write_rst(rst, &c);

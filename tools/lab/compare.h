@@ -14,8 +14,9 @@ struct side {
 	char *run_dir;		/* its first run */
 	char *command;		/* what repeats it */
 	cJSON *summary;		/* of the first run */
-	const cJSON *combo;	/* inside the sweep's JSON */
-	int runs, clean_runs;
+	const cJSON *sweep;	/* sweep.json */
+	const cJSON *combo;	/* inside it */
+	int runs, clean_runs, first_seed;
 	bool passed;		/* all runs clean, every expectation held */
 	double speed;		/* packets x hops per wall second, median */
 };
@@ -39,7 +40,8 @@ struct comparison {
 };
 
 void side_read(struct sides *all, const char *label, const char *dir);
-void table_make(const struct sides *sides, struct table *t);
+void ratio_judge(struct sides *all);
+void table_make(const struct sides *sides, const char *rows, struct table *t);
 void compare_text(FILE *f, const struct comparison *c);
 void compare_rst(FILE *f, const struct comparison *c);
 void compare_html(const char *out, const struct comparison *c);

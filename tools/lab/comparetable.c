@@ -212,8 +212,10 @@ static void header_row(const struct sides *sides, const struct refcol *ref,
 	row[k] = xstrdup("target");
 }
 
-/* Make the table. */
-void table_make(const struct sides *sides, struct table *t)
+/* Make the table; values that match the pattern @rows, NULL for none, have a row
+ * even if nobody expects anything of them.
+ */
+void table_make(const struct sides *sides, const char *rows, struct table *t)
 {
 	struct strv names = { 0 };
 	struct refcol *ref;
@@ -224,7 +226,7 @@ void table_make(const struct sides *sides, struct table *t)
 	header_row(sides, ref, refs, t);
 	value_names(sides, &names);
 	for (i = 0; i < names.n; i++) {
-		bool missed, worth = false;
+		bool missed, worth = rows && name_match(rows, names.s[i]);
 		char *target = target_cell(sides, names.s[i], &missed), **row;
 
 		for (k = 0; k < refs; k++)

@@ -104,6 +104,19 @@ static bool expect_holds(const struct expectation *e, double v,
 	}
 }
 
+/* Is "<= 1.05", @target, something to expect of a number without unit? */
+bool expect_valid(const char *name, const char *target)
+{
+	char *text = xasprintf("%s %s", name, target);
+	struct expectation e;
+	bool unit_ok = false;
+
+	if (expect_parse(text, &e))
+		expect_holds(&e, 1, "", &unit_ok);
+	free(text);
+	return unit_ok;
+}
+
 /* Judge the values; a value that was not reached fulfils nothing. */
 void expect_run(const struct ynode *list, const struct values *values,
 		struct verdicts *out)

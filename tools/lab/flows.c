@@ -353,6 +353,44 @@ static void apply_defaults(struct ynode *y, struct ynode *defaults)
 	}
 }
 
+/* Read deadline:, a time, or "2.5x": so many times what the flow takes alone. */
+static void deadline_read(struct group *g)
+{
+	struct ynode *y = y_find(g->y, "deadline");
+	size_t len = y && y->text ? strlen(y->text) : 0;
+
+	if (len > 1 && y->text[len - 1] == 'x') {
+		char *number = xasprintf("%.*s", (int)len - 1, y->text);
+
+		y->used = true;
+		if (!parse_real(number, &g->deadline_factor) ||
+		    g->deadline_factor < 0.1 || g->deadline_factor > 1000)
+			y_error(y, "\"%s\" is not from 0.1x to 1000x", y->text);
+		if (!y_find(g->y, "size") && !y_find(g->y, "poisson"))
+			y_error(y, "only flows with a size take a time alone");
+		free(number);
+		return;
+	}
+	g->deadline_ns = y_time(g->y, "deadline", 0);
+	if (g->deadline_ns % 1000 || g->deadline_ns > 1000000000000)
+		y_error(g->y, "a deadline is a number of microseconds, 1000 s at most");
+}
+
+/* Read base_rtt:, a time or "path". */
+static void base_rtt_read(struct group *g)
+{
+	struct ynode *y = y_find(g->y, "base_rtt");
+
+	if (y && y->text && !strcmp(y->text, "path")) {
+		y->used = true;
+		g->base_rtt_of_path = true;
+		return;
+	}
+	g->base_rtt_ns = y_time(g->y, "base_rtt", 0);
+	if (g->base_rtt_ns > NSEC_PER_SEC)
+		y_error(y, "a base RTT is 1 s at most");
+}
+
 /* Read one group and expand it. */
 static void group_load(struct scenario *sc, struct ynode *y)
 {
@@ -381,12 +419,13 @@ static void group_load(struct scenario *sc, struct ynode *y)
 	g->weight = y_real(y, "weight", 1, 0.001, 1000);
 	g->dscp = y_int(y, "dscp", 0, 0, 63);
 	g->ack_every = y_choice(y, "ack", acks, 0);
-	g->connect_early = y_choice(y, "connect", connects, 1);
+	g->connect_early = y_choice(y, "connect", connects,
+				    !y_find(y, "poisson") &&
+				    !y_find(y, "incast"));
 	g->rcvbuf = y_size(y, "rcvbuf", NEVER);
 	g->sndbuf = y_size(y, "sndbuf", NEVER);
-	g->deadline_ns = y_time(y, "deadline", 0);
-	if (g->deadline_ns % 1000 || g->deadline_ns > 1000000000000)
-		y_error(y, "a deadline is a number of microseconds, 1000 s at most");
+	deadline_read(g);
+	base_rtt_read(g);
 	src = hosts_read(sc, y, "from", &srcs);
 	dst = hosts_read(sc, y, "to", &dsts);
 	if (!srcs || !dsts)

@@ -266,6 +266,9 @@ void measures_check(struct scenario *sc)
 		expect_check(sc->expect, sc->measures);
 	if (sc->expect_median)
 		expect_check(sc->expect_median, sc->measures);
+	sc->expect_ratio = y_get(sc->root, "expect_ratio");
+	if (sc->expect_ratio)
+		ratio_check(sc->expect_ratio, sc->measures);
 }
 
 /* Append one result under a formatted name. */

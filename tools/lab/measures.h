@@ -105,8 +105,12 @@ struct verdicts {
 	int failed;
 };
 
+bool expect_valid(const char *name, const char *target);
 void expect_check(struct ynode *list, struct ynode *measures);
 void expect_run(const struct ynode *list, const struct values *values,
 		struct verdicts *out);
+
+/* ratio.c */
+void ratio_check(struct ynode *list, struct ynode *measures);
 
 #endif

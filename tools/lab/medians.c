@@ -240,6 +240,17 @@ static char *project_path(const char *scenario)
 	return out;
 }
 
+/* Add a list of a scenario's texts, if there is one. */
+static void add_texts(cJSON *json, const char *key, const struct ynode *y)
+{
+	cJSON *list = y ? cJSON_AddArrayToObject(json, key) : NULL;
+	int i;
+
+	for (i = 0; y && i < y->n; i++)
+		cJSON_AddItemToArray(list,
+				     cJSON_CreateString(y->child[i]->text));
+}
+
 /* Write and print what the sweep found; returns lab's exit code. */
 int sweep_report(const struct sweep *s)
 {
@@ -257,6 +268,7 @@ int sweep_report(const struct sweep *s)
 	free(path);
 	cJSON_AddNumberToObject(json, "first_seed", s->first_seed);
 	cJSON_AddNumberToObject(json, "seeds", s->seeds);
+	add_texts(json, "expect_ratio", s->combo[0].sc->expect_ratio);
 	list = cJSON_AddArrayToObject(json, "combinations");
 	fputs("set,measure,unit,median,min,max,runs\n", csv);
 	for (c = 0; c < s->combos; c++) {

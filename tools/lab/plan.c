@@ -280,6 +280,32 @@ static void add_weight(cJSON *o, double weight)
 	cJSON_AddNumberToObject(o, "weight_milli", llround(weight * 1000));
 }
 
+/* Deadline of a message, microseconds. */
+static void add_deadline(cJSON *o, const struct scenario *sc,
+			 const struct flow *f)
+{
+	const struct group *g = &sc->group[f->group];
+	int64_t us = g->deadline_ns / 1000;
+
+	if (g->deadline_factor > 0)
+		us = llround(ceil(ideal_fct_ns(sc, f) / 1000.0 *
+				  g->deadline_factor));
+	if (us)
+		cJSON_AddNumberToObject(o, "deadline_us", us);
+}
+
+/* The base RTT that the sender is told. */
+static void add_base_rtt(cJSON *o, const struct scenario *sc,
+			 const struct flow *f)
+{
+	const struct group *g = &sc->group[f->group];
+	int64_t ns = g->base_rtt_of_path ? base_rtt_ns(sc, f->src, f->dst) :
+		     g->base_rtt_ns;
+
+	if (ns)
+		cJSON_AddNumberToObject(o, "base_rtt_ns", ns);
+}
+
 /* Every flow. */
 static void add_flows(cJSON *plan, const struct scenario *sc)
 {
@@ -313,9 +339,8 @@ static void add_flows(cJSON *plan, const struct scenario *sc)
 			cJSON_AddNumberToObject(o, "rcvbuf", g->rcvbuf);
 		if (g->sndbuf != NEVER)
 			cJSON_AddNumberToObject(o, "sndbuf", g->sndbuf);
-		if (g->deadline_ns)
-			cJSON_AddNumberToObject(o, "deadline_us",
-						g->deadline_ns / 1000);
+		add_deadline(o, sc, f);
+		add_base_rtt(o, sc, f);
 		cJSON_AddBoolToObject(o, "quickack", g->ack_every);
 		cJSON_AddItemToArray(list, o);
 	}

@@ -96,6 +96,9 @@ struct group {
 	int rounds;		/* passes without a pause between them */
 	int64_t pause_ns;	/* after so many rounds */
 	bool per_node;		/* a host goes on alone, the others may lag */
+	double deadline_factor;	/* of each flow's ideal time, 0 none */
+	int64_t base_rtt_ns;	/* told to the senders; 0 not told */
+	bool base_rtt_of_path;	/* each sender is told that of its path */
 	int first, count;	/* its flows in scenario.flow[] */
 };
 
@@ -154,7 +157,7 @@ struct scenario {
 	struct strv counted;	/* nodes whose tc counters a measure needs */
 
 	struct ynode *measures;
-	struct ynode *expect, *expect_median;
+	struct ynode *expect, *expect_median, *expect_ratio;
 };
 
 struct scenario *scenario_load(const char *path, const struct strv *sets,

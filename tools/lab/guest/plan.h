@@ -132,6 +132,7 @@ struct plan_flow {
 	enum plan_connect connect;
 	int64_t rcvbuf, sndbuf;		/* 0: the generator chooses */
 	int64_t deadline_us;		/* 0: none */
+	int64_t base_rtt_ns;		/* 0: not told */
 	bool quickack;
 };
 

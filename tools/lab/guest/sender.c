@@ -115,6 +115,9 @@ static void sender_options(struct flow *flow)
 	if (plan->deadline_us)
 		socket_option(flow, flow->fd, IPPROTO_IP, FL_SO_DEADLINE_US,
 			      plan->deadline_us, "FL_SO_DEADLINE_US");
+	if (plan->base_rtt_ns)
+		socket_option(flow, flow->fd, IPPROTO_IP, FL_SO_BASE_RTT_NS,
+			      plan->base_rtt_ns, "FL_SO_BASE_RTT_NS");
 }
 
 /* Makes the socket in its node and sends the SYN. */
