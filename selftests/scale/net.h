@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Flows with Söze's core in a fat-tree: packets, FIFO queues that tell their
+ * delay, an ACK for every packet. The model of selftests/unit/soze_net.h, for up
+ * to a million flows.
+ */
+#ifndef SCALE_NET_H
+#define SCALE_NET_H
+
+#include "soze.h"
+#include "tree.h"
+#include "wheel.h"
+
+#define NET_WIRE	1538		/* bytes of a packet on the line */
+#define NET_BURST	10		/* initial window, packets */
+#define NET_PS		1000		/* in a nanosecond */
+#define NET_PROP_PS	(1000 * NET_PS)	/* propagation of a link */
+#define NET_TAU_SHIFT	21		/* links smooth over 2^21 ps, 2 us */
+
+/**
+ * struct net_flow - a flow
+ * @sz: its core
+ * @next_ps: when pacing allows the next packet
+ * @rest_ns: smoothed RTT without the delay told; 0: no ACK yet
+ * @ideal_l2: its rate as the solver says, log2 of bytes/s
+ * @weight_milli: its weight
+ * @in_flight: packets
+ * @sent: packets, counted to NET_BURST
+ * @path: links
+ * @hops: how many
+ * @timer: an event waits for @next_ps
+ */
+struct net_flow {
+	struct sz_core sz;
+	int64_t next_ps;
+	float rest_ns;
+	s32 ideal_l2;
+	u32 weight_milli, in_flight;
+	u16 path[TREE_HOPS];
+	u8 sent, hops;
+	bool timer;
+};
+
+struct net_link {
+	int64_t free_ps, last_ps, told_ps, busy_ps;
+};
+
+/**
+ * struct net - all of it
+ * @tree: which links there are
+ * @par: what all flows were set to
+ * @wheel: packets and timers
+ * @link: links, by number
+ * @flow: flows
+ * @flows: how many
+ * @random: state of net_random()
+ * @now_ps: time
+ * @packet_ps: a packet's on a link
+ * @line_bps: rate of all links
+ * @rtt_sum_ns: of the ACKs since net_clear()
+ * @acks: how many
+ */
+struct net {
+	struct tree tree;
+	struct sz_par par;
+	struct wheel wheel;
+	struct net_link *link;
+	struct net_flow *flow;
+	u32 flows;
+	u64 random;
+	int64_t now_ps, packet_ps;
+	double line_bps, rtt_sum_ns;
+	u64 acks;
+};
+
+void net_init(struct net *n, u32 k, u32 flows, double line_bps, bool incast,
+	      u32 seed);
+void net_free(struct net *n);
+u32 net_random(struct net *n, u32 below);
+void net_start(struct net *n, u32 f, int64_t at_ps);
+void net_settled(struct net *n, u32 f);
+void net_weight(struct net *n, u32 f, u32 weight_milli);
+void net_run(struct net *n, int64_t until_ps);
+void net_clear(struct net *n);
+int64_t net_busy(const struct net *n, u32 l);
+
+#endif
