@@ -306,8 +306,9 @@ static void pp_sk_release(struct sock *sk)
 }
 
 /* The end of the data is lost and nothing comes after it that would draw a SACK:
- * the stack's timer, 200 ms and more for a lone packet, fires now. Context: ACK,
- * socket lock held.
+ * the stack's timer, 200 ms and more for a lone packet, fires now. One that is
+ * about to fire is left alone: echoes come more often than ticks, and each would
+ * put it off by another. Context: ACK, socket lock held.
  */
 static void pp_hurry(struct pp_flow *fl)
 {
@@ -315,7 +316,8 @@ static void pp_hurry(struct pp_flow *fl)
 	u8 pending = inet_csk(sk)->icsk_pending;
 
 	if (!fl->stale_pkts || tcp_send_head(sk) ||
-	    (pending != ICSK_TIME_LOSS_PROBE && pending != ICSK_TIME_RETRANS))
+	    (pending != ICSK_TIME_LOSS_PROBE && pending != ICSK_TIME_RETRANS) ||
+	    !time_after(inet_csk(sk)->icsk_timeout, jiffies + 1))
 		return;
 	inet_csk_reset_xmit_timer(sk, pending, 1, TCP_RTO_MAX);
 }
