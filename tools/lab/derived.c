@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Measures made of other measures: the mean and the largest of several. */
+/* Measures made of other measures: mean, largest and spread of several. */
 #include "measures.h"
 #include "yaml.h"
 
@@ -38,12 +38,15 @@ void derived_check(struct scenario *sc, struct ynode *y)
 	free(names.s);
 }
 
-/* Mean or largest of the values in of:; "not reached" if one of them is. */
-static void derived(const struct measure *m, bool largest, struct values *out)
+enum derived { MEAN, LARGEST, SPREAD };
+
+/* Mean, largest or spread of the values in of:; "not reached" if one of them is. */
+static void derived(const struct measure *m, enum derived what,
+		    struct values *out)
 {
 	struct strv names = { 0 };
 	const char *unit = "";
-	double sum = 0, max = -INFINITY;
+	double sum = 0, max = -INFINITY, min = INFINITY;
 	int i;
 
 	y_list(m->y, "of", &names);
@@ -59,10 +62,13 @@ static void derived(const struct measure *m, bool largest, struct values *out)
 		unit = v->unit;
 		sum += v->v;
 		max = isnan(sum) ? NAN : fmax(max, v->v);
+		min = isnan(sum) ? NAN : fmin(min, v->v);
 		free(names.s[i]);
 	}
 	free(names.s);
-	value_add(out, unit, largest ? max : sum / i, "%s", m->name);
+	if (what == SPREAD)
+		max -= min;
+	value_add(out, unit, what == MEAN ? sum / i : max, "%s", m->name);
 }
 
 /* The mean of other values of the run. */
@@ -70,7 +76,7 @@ void eval_mean(const struct measure *m, const struct run *run,
 	       struct values *out)
 {
 	(void)run;
-	derived(m, false, out);
+	derived(m, MEAN, out);
 }
 
 /* The largest of other values of the run. */
@@ -78,5 +84,13 @@ void eval_largest(const struct measure *m, const struct run *run,
 		  struct values *out)
 {
 	(void)run;
-	derived(m, true, out);
+	derived(m, LARGEST, out);
+}
+
+/* Largest less smallest of other values of the run. */
+void eval_spread(const struct measure *m, const struct run *run,
+		 struct values *out)
+{
+	(void)run;
+	derived(m, SPREAD, out);
 }

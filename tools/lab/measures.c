@@ -26,6 +26,7 @@ enum {
 	K_BIN = 4096,
 	K_OF = 8192,		/* of:, other values */
 	K_SINCE = 16384,	/* from: alone, default none */
+	K_PATHS = 32768,		/* all ports on the ways of the flows */
 };
 
 struct measure_kind {
@@ -69,11 +70,13 @@ static const struct measure_kind kinds[] = {
 	  NULL, eval_slowdown },
 	{ "completion", K_GROUP | K_SINCE | K_PERCENTILES, 0, "per",
 	  completion_per, eval_completion },
+	{ "max_min", K_GROUP | K_WINDOW | K_PATHS, 0, NULL, NULL, eval_maxmin },
 	{ "retransmits", K_GROUP, 0, NULL, NULL, eval_retransmits },
 	{ "marks", K_PORT | K_REASON, 0, NULL, NULL, eval_marks },
 	{ "drops", K_PORT | K_REASON, 0, NULL, NULL, eval_drops },
 	{ "mean", K_OF, 0, NULL, NULL, eval_mean },
 	{ "largest", K_OF, 0, NULL, NULL, eval_largest },
+	{ "spread", K_OF, 0, NULL, NULL, eval_spread },
 };
 
 /* Read port: and see that its packets are recorded. */
@@ -239,6 +242,8 @@ static void measure_read(struct scenario *sc, struct ynode *y,
 		m->mode = y_choice(y, m->kind->mode_key, m->kind->modes, 0);
 	if (keys & K_SINCE)
 		completion_check(sc, m);
+	if (keys & K_PATHS)
+		maxmin_check(sc, m);
 }
 
 /* Check measures:, expect: and expect_median:, and set up the recorders. */

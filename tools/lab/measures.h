@@ -71,6 +71,9 @@ void eval_fct(const struct measure *m, const struct run *run,
 	      struct values *out);
 void eval_slowdown(const struct measure *m, const struct run *run,
 		   struct values *out);
+void eval_maxmin(const struct measure *m, const struct run *run,
+		 struct values *out);
+void maxmin_check(struct scenario *sc, const struct measure *m);
 void eval_retransmits(const struct measure *m, const struct run *run,
 		      struct values *out);
 void eval_marks(const struct measure *m, const struct run *run,
@@ -87,6 +90,8 @@ void eval_completion(const struct measure *m, const struct run *run,
 void derived_check(struct scenario *sc, struct ynode *y);
 void eval_mean(const struct measure *m, const struct run *run,
 	       struct values *out);
+void eval_spread(const struct measure *m, const struct run *run,
+		 struct values *out);
 void eval_largest(const struct measure *m, const struct run *run,
 		  struct values *out);
 
