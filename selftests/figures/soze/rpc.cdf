@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0
 # Sizes of remote procedure calls: bytes, cumulative probability.
 # The distribution that the paper used is not in its text. This is ours, after what
 # is publicly known of such traffic: half of the calls are a few hundred bytes, nine
