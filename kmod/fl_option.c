@@ -224,6 +224,8 @@ static void fl_option_take(struct sk_buff *skb, struct sock *sk,
 	}
 	if (echo != FL_TELEMETRY_NO_ECHO) {
 		WRITE_ONCE(tel->queue, echo);
+		WRITE_ONCE(tel->back, min_t(u16, fl_tel_delay(at),
+					    FL_TELEMETRY_MAX));
 		WRITE_ONCE(tel->echoes, tel->echoes + 1);
 		fl_tel_add(tn, FL_TEL_ECHOES);
 	}

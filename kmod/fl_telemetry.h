@@ -35,6 +35,7 @@ enum fl_tel_count {
  * @fresh: @heard has not been told to the peer
  * @heard: newest delay that came with data, in 1 << FL_TELEMETRY_SHIFT ns
  * @queue: newest echo that came, likewise
+ * @back: delay that the segment with this echo met itself, likewise
  * @echoes: how many have come
  * @bad: malformed options that came
  * @ref: the table's, and one of a congestion control
@@ -51,6 +52,7 @@ struct fl_tel {
 	bool fresh;
 	u16 heard;
 	u16 queue;
+	u16 back;
 	u32 echoes;
 	u32 bad;
 	refcount_t ref;

@@ -21,6 +21,7 @@
  * qdisc) is seen in the RTT: what the smallest RTT of the last two round trips
  * exceeds the base RTT, four times the delay told (queues on other hops) and
  * 20 us, counts as queueing delay. So does what the option has no numbers for.
+ * What ACKs waited is told as well and taken off before: no queue of the data.
  * Queues stay bounded, shares are as good as the flows' base RTTs. Better have
  * "fabric stamp soze" there, on hosts as well.
  *
@@ -238,7 +239,17 @@ static void sz_reno_ack(struct sock *sk, const struct rate_sample *rs)
 		tcp_cong_avoid_ai(tp, tcp_snd_cwnd(tp), acked);
 }
 
-/* Queueing delay that the RTT shows and nobody tells, ns. */
+/* RTT less what ACKs wait on their way back: that is no queue of the data's.
+ * Several hops may have as much as the one that tells most.
+ */
+static u32 sz_rtt_there_ns(u32 rtt_ns, u32 back_ns)
+{
+	return rtt_ns - min(rtt_ns - 1, SZ_HIDDEN_DELAYS * back_ns);
+}
+
+/* Queueing delay that the RTT shows and nobody tells, ns. @rtt_ns: without that of
+ * the way back.
+ */
 static u32 sz_hidden_ns(struct sz_flow *fl, u32 rtt_ns, u64 now_ns, u32 base_ns)
 {
 	u64 known_ns;
@@ -266,13 +277,15 @@ static void sz_heard(struct sock *sk, const struct sz_sock *ss,
 	const struct fl_profile *pf = fl_profile_for(sk, ss->set);
 	struct sz_sample s = { .now_ns = now_ns };
 	u32 base_ns = fl_flow_base_rtt_ns(ss->set, pf) ?: fl->base_ns;
-	u32 rest_ns;
+	u32 rest_ns, back_ns;
 
 	fl->queue_ns = (u32)READ_ONCE(ss->tel->queue) << FL_TELEMETRY_SHIFT;
 	fl->last_echo_ns = now_ns;
 	fl->unheard_pkts = 0;
+	back_ns = (u32)READ_ONCE(ss->tel->back) << FL_TELEMETRY_SHIFT;
 	if (rtt_ns) {
-		fl->queue_ns += sz_hidden_ns(fl, rtt_ns, now_ns, base_ns);
+		fl->queue_ns += sz_hidden_ns(fl, sz_rtt_there_ns(rtt_ns, back_ns),
+					     now_ns, base_ns);
 		rest_ns = max_t(s32, rtt_ns - fl->queue_ns, 1);
 		if (!fl->rest_ns)
 			fl->rest_ns = rest_ns;
