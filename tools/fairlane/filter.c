@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Which flows a command is about. */
-#include "tool.h"
+#include "ask.h"
 
 #include <errno.h>
+#include <ftw.h>
 #include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 void filter_init(struct filter *f)
 {
@@ -13,6 +15,14 @@ void filter_init(struct filter *f)
 	parse_tcp_states("connected", &f->states);
 	f->uid = UINT32_MAX;
 	f->prio = -1;
+}
+
+void filter_free(struct filter *f)
+{
+	free(f->cgroups);
+	free(f->inodes);
+	f->cgroups = NULL;
+	f->inodes = NULL;
 }
 
 /* A user's number or name. */
@@ -44,6 +54,33 @@ static void take_pid(struct filter *f, const char *s)
 		f->inodes[i] = list.s[i].inode;
 	f->inode_count = list.n;
 	free(list.s);
+}
+
+static struct filter *walked;
+
+/* A cgroup's number is that of its folder. */
+static int keep_cgroup(const char *path, const struct stat *st, int type,
+		       struct FTW *where)
+{
+	(void)path;
+	(void)where;
+	if (type != FTW_D)
+		return 0;
+	walked->cgroups = xgrow(walked->cgroups, walked->cgroup_count,
+				sizeof(*walked->cgroups));
+	walked->cgroups[walked->cgroup_count++] = st->st_ino;
+	return 0;
+}
+
+/* Only sockets of this cgroup, and those below it that there are now. */
+static void take_cgroup(struct filter *f, const char *s)
+{
+	char *path = xprintf("/sys/fs/cgroup%s", cgroup_word(s));
+
+	walked = f;
+	if (nftw(path, keep_cgroup, 16, FTW_PHYS | FTW_MOUNT))
+		fail("cgroup %s: %s", s, strerror(errno));
+	free(path);
 }
 
 static void take_prefix(const char *key, const char *s, struct prefix *p,
@@ -92,6 +129,8 @@ bool filter_word(struct filter *f, struct words *w)
 		f->uid = parse_uid(word_value(w, "uid"));
 	} else if (word_is(w, "pid")) {
 		take_pid(f, word_value(w, "pid"));
+	} else if (word_is(w, "cgroup")) {
+		take_cgroup(f, word_value(w, "cgroup"));
 	} else if (word_is(w, "cc")) {
 		f->cc = word_value(w, "cc");
 	} else if (word_is(w, "state")) {
@@ -126,6 +165,11 @@ bool filter_has(const struct filter *f, const struct fairlane_flow *flow)
 	    (f->cc && strcmp(f->cc, flow->cc)) ||
 	    (f->prio >= 0 && (!flow_prio_known(flow) ||
 			      flow_prio(flow) != (uint32_t)f->prio)))
+		return false;
+	for (i = 0; i < f->cgroup_count; i++)
+		if (flow->cgroup == f->cgroups[i])
+			break;
+	if (f->cgroups && i == f->cgroup_count)
 		return false;
 	if (!f->inodes)
 		return true;

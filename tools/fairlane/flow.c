@@ -12,7 +12,7 @@ static const char usage[] =
 "       fairlane flow watch [FILTER] [interval TIME] [count N]\n"
 "FILTER:   [src PREFIX[:PORT]] [dst PREFIX[:PORT]] [sport PORT[-PORT]]\n"
 "          [dport PORT[-PORT]] [cookie HEX] [prio N] [cc NAME] [uid USER] [pid PID]\n"
-"          [state TCP-STATE|connected|listening|all]\n"
+"          [cgroup PATH] [state TCP-STATE|connected|listening|all]\n"
 "WHICH:    pid PID fd FD | FILTER, which must fit one flow | FILTER all\n"
 "SETTINGS: [prio N] [weight W] [base-rtt TIME] [line-rate RATE] [deadline TIME],\n"
 "          each also \"default\"\n"
@@ -147,7 +147,7 @@ static int flow_show(struct words *w)
 			show_flow(&list.f[i], &procs);
 	}
 	free(procs.s);
-	free(filter.inodes);
+	filter_free(&filter);
 	flows_free(&list);
 	return EXIT_OK;
 }

@@ -188,6 +188,6 @@ int flow_set(struct words *w)
 		     flow_tuple(&flows.f[1].id));
 	code = set_flows(&flows, o.list, o.n);
 	flows_free(&flows);
-	free(o.filter.inodes);
+	filter_free(&o.filter);
 	return code;
 }

@@ -25,6 +25,8 @@ static const char usage[] =
 "  report [FILE]                  everything that a bug report needs\n"
 "  top                            a live table of flows\n"
 "  save [FILE], restore [FILE]    settings as a file of commands\n"
+"  weight shortest-first|coflow|altruistic\n"
+"                                 watches flows and sets their weights\n"
 "  run [SETTINGS] -- CMD...       a program whose sockets get these settings\n"
 "OPTIONS: -j JSON, -p with line breaks, -d details, -n NETNS, -V version, -h help\n"
 "\"fairlane OBJECT help\" tells more, fairlane(8) all.\n";
@@ -35,6 +37,7 @@ static const struct command objects[] = {
 	{ "stats", cmd_stats }, { "monitor", cmd_monitor },
 	{ "check", cmd_check }, { "report", cmd_report }, { "top", cmd_top },
 	{ "save", cmd_save }, { "restore", cmd_restore }, { "run", cmd_run },
+	{ "weight", cmd_weight },
 };
 
 /* Do what a command line says, without its options: restore does, too. */

@@ -10,12 +10,12 @@
 #include <unistd.h>
 
 /**
- * netns_enter() - go into a network namespace
+ * netns_open() - a network namespace by its name
  * @name: as "ip netns" names it, a path, or the number of a process that is in it
  *
- * Sockets and /proc/sys/net are those of the namespace from then on.
+ * Return: a file descriptor. Ends the program if there is none.
  */
-void netns_enter(const char *name)
+int netns_open(const char *name)
 {
 	uint64_t pid;
 	char *path;
@@ -34,10 +34,29 @@ void netns_enter(const char *name)
 	if (fd < 0)
 		fail_kernel("network namespace \"%s\": %s (ip netns list shows them)",
 			    name, strerror(errno));
+	free(path);
+	return fd;
+}
+
+/* Go into an open network namespace; @name is for messages. */
+void netns_enter_fd(int fd, const char *name)
+{
 	if (setns(fd, CLONE_NEWNET))
 		fail_kernel("network namespace \"%s\": %s%s", name,
 			    strerror(errno),
 			    errno == EPERM ? " (entering one needs root)" : "");
+}
+
+/**
+ * netns_enter() - go into a network namespace
+ * @name: as netns_open() knows it
+ *
+ * Sockets and /proc/sys/net are those of the namespace from then on.
+ */
+void netns_enter(const char *name)
+{
+	int fd = netns_open(name);
+
+	netns_enter_fd(fd, name);
 	close(fd);
-	free(path);
 }

@@ -95,9 +95,11 @@ bool parse_u64(const char *s, int base, uint64_t max, uint64_t *v);
 bool parse_time_ns(const char *s, uint64_t *ns);
 bool parse_rate_bps(const char *s, uint64_t *bps);
 bool parse_milli(const char *s, uint64_t *milli);
+bool parse_size_bytes(const char *s, uint64_t *bytes);
 bool parse_cookie(const char *s, uint64_t *cookie);
 uint32_t need_u32(const char *key, const char *s, uint32_t min, uint32_t max);
 uint64_t need_time_ns(const char *key, const char *s);
+uint64_t need_size_bytes(const char *key, const char *s);
 const char *show_time(uint64_t ns);
 const char *show_rate(double bps);
 const char *show_milli(uint32_t milli);
@@ -162,6 +164,8 @@ void json_text(cJSON *obj, const char *key, const char *fmt, ...) PRINTF(3, 4);
 
 /* ---- netns.c -------------------------------------------------------------- */
 
+int netns_open(const char *name);
+void netns_enter_fd(int fd, const char *name);
 void netns_enter(const char *name);
 
 /* ---- filter.c: which flows ----------------------------------------------- */
@@ -177,6 +181,8 @@ void netns_enter(const char *name);
  * @uid: UINT32_MAX: any
  * @prio: effective priority; -1: any
  * @cc: congestion control; NULL: any
+ * @cgroups: numbers of a cgroup and those below it; NULL: any
+ * @cgroup_count: how many
  * @inodes: of a process' sockets; NULL: any
  * @inode_count: how many
  * @listed: anything was said
@@ -191,12 +197,15 @@ struct filter {
 	uint32_t uid;
 	int prio;
 	const char *cc;
+	uint64_t *cgroups;
+	size_t cgroup_count;
 	uint32_t *inodes;
 	size_t inode_count;
 	bool listed;
 };
 
 void filter_init(struct filter *f);
+void filter_free(struct filter *f);
 bool filter_word(struct filter *f, struct words *w);
 bool filter_has(const struct filter *f, const struct fairlane_flow *flow);
 uint32_t parse_uid(const char *s);
@@ -286,6 +295,7 @@ int cmd_top(struct words *w);
 int cmd_save(struct words *w);
 int cmd_restore(struct words *w);
 int cmd_run(struct words *w);
+int cmd_weight(struct words *w);
 
 int flow_set(struct words *w);
 int flow_watch(struct words *w);

@@ -110,6 +110,18 @@ bool parse_rate_bps(const char *s, uint64_t *bps)
 	return parse_unit(s, units, ARRAY_SIZE(units), bps);
 }
 
+/* Bytes, with or without a unit. */
+bool parse_size_bytes(const char *s, uint64_t *bytes)
+{
+	static const struct unit units[] = {
+		{ "", 1 }, { "b", 1 }, { "kb", 1000 }, { "mb", 1000000 },
+		{ "gb", 1000000000 }, { "tb", 1000000000000 },
+		{ "kib", 1 << 10 }, { "mib", 1 << 20 }, { "gib", 1 << 30 },
+	};
+
+	return parse_unit(s, units, ARRAY_SIZE(units), bytes);
+}
+
 /* A plain number with up to three decimals, in thousandths. */
 bool parse_milli(const char *s, uint64_t *milli)
 {
@@ -146,6 +158,16 @@ uint64_t need_time_ns(const char *key, const char *s)
 		fail("%s %s: a time with its unit is wanted, such as 800ns, 12us, 5ms, 1s",
 		     key, s);
 	return ns;
+}
+
+uint64_t need_size_bytes(const char *key, const char *s)
+{
+	uint64_t bytes;
+
+	if (!parse_size_bytes(s, &bytes) || !bytes)
+		fail("%s %s: a number of bytes is wanted, such as 1500, 64kb, 20gb, 64kib",
+		     key, s);
+	return bytes;
 }
 
 /* A few texts may be in use at once, in one call of printf. */

@@ -334,7 +334,7 @@ int flow_watch(struct words *w)
 
 	read_view(&v, w);
 	view_run(&v);
-	free(v.filter.inodes);
+	filter_free(&v.filter);
 	return EXIT_OK;
 }
 
@@ -350,6 +350,6 @@ int cmd_top(struct words *w)
 	read_view(&v, w);
 	v.screen = !opt.json && isatty(STDOUT_FILENO);
 	view_run(&v);
-	free(v.filter.inodes);
+	filter_free(&v.filter);
 	return EXIT_OK;
 }

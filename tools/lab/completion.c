@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* How long groups of flows took as a whole: a job, a coflow, an iteration of a
- * training job.
+ * training job. And how many flows took less than their twins in another group.
  */
 #include "measures.h"
 
@@ -114,4 +114,70 @@ void eval_completion(const struct measure *m, const struct run *run,
 	if (m->from_ns != NEVER)
 		span.from_ns = m->from_ns;
 	value_add(out, "us", span_us(&span), "%s", m->name);
+}
+
+/* The only group that a measure names, -1 if it names several. */
+static int one_group(const struct scenario *sc, const struct measure *m)
+{
+	int g, found = -1;
+
+	for (g = 0; g < sc->groups; g++) {
+		if (!m->group[g])
+			continue;
+		if (found >= 0)
+			return -1;
+		found = g;
+	}
+	return found;
+}
+
+/* Twins: two groups of as many flows of the same sizes. */
+void faster_check(struct scenario *sc, const struct measure *m)
+{
+	const struct group *a, *b = &sc->group[m->than];
+	int g = one_group(sc, m), i;
+
+	if (g < 0) {
+		y_error(m->y, "group: names one group");
+		return;
+	}
+	a = &sc->group[g];
+	if (a->count != b->count) {
+		y_error(m->y, "group %s has %d flows, %s %d", a->name, a->count,
+			b->name, b->count);
+		return;
+	}
+	for (i = 0; i < a->count; i++) {
+		const struct flow *x = &sc->flow[a->first + i];
+		const struct flow *y = &sc->flow[b->first + i];
+
+		if (x->bytes == y->bytes && x->bytes != NEVER)
+			continue;
+		y_error(m->y, "flow %d of %s is not of the size of that of %s (groups with the same draw: are)",
+			i, a->name, b->name);
+		return;
+	}
+}
+
+/* Part of the flows that took less time than those of the same number in the
+ * other group; one that did not end was not faster.
+ */
+void eval_faster(const struct measure *m, const struct run *run,
+		 struct values *out)
+{
+	const struct scenario *sc = run->sc;
+	const struct group *a = &sc->group[one_group(sc, m)];
+	const struct group *b = &sc->group[m->than];
+	int i, faster = 0;
+
+	for (i = 0; i < a->count; i++) {
+		struct span x = no_span, y = no_span;
+
+		span_add(&x, run, &sc->flow[a->first + i]);
+		span_add(&y, run, &sc->flow[b->first + i]);
+		faster += x.complete && (!y.complete ||
+					 span_us(&x) < span_us(&y));
+	}
+	value_add(out, "", a->count ? (double)faster / a->count : NAN, "%s",
+		  m->name);
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Measures made of other measures: mean, largest and spread of several. */
+/* Measures made of other measures: mean, largest and spread of several, the ratio
+ * of two.
+ */
 #include "measures.h"
 #include "yaml.h"
 
@@ -35,6 +37,41 @@ void derived_check(struct scenario *sc, struct ynode *y)
 				(int)len, names.s[i]);
 		free(names.s[i]);
 	}
+	if (!strcmp(y_text(y, "kind", ""), "ratio") && names.n != 2)
+		y_error(y, "of: a ratio is of two values");
+	free(names.s);
+}
+
+/* Value by name; an error if there is none. */
+static const struct value *value_need(const struct measure *m,
+				      const struct values *all,
+				      const char *name)
+{
+	const struct value *v = value_find(all, name);
+
+	if (!v)
+		die("measure %s: there is no value %s (a measure of several values is named like %s.p50)",
+		    m->name, name, name);
+	return v;
+}
+
+/* The first value divided by the second. */
+void eval_ratio(const struct measure *m, const struct run *run,
+		struct values *out)
+{
+	struct strv names = { 0 };
+	const struct value *a, *b;
+
+	(void)run;
+	y_list(m->y, "of", &names);
+	a = value_need(m, out, names.s[0]);
+	b = value_need(m, out, names.s[1]);
+	if (strcmp(a->unit, b->unit))
+		die("measure %s: %s has another unit than %s", m->name,
+		    names.s[1], names.s[0]);
+	value_add(out, "", b->v ? a->v / b->v : NAN, "%s", m->name);
+	free(names.s[0]);
+	free(names.s[1]);
 	free(names.s);
 }
 
@@ -51,11 +88,8 @@ static void derived(const struct measure *m, enum derived what,
 
 	y_list(m->y, "of", &names);
 	for (i = 0; i < names.n; i++) {
-		const struct value *v = value_find(out, names.s[i]);
+		const struct value *v = value_need(m, out, names.s[i]);
 
-		if (!v)
-			die("measure %s: there is no value %s (a measure of several values is named like %s.p50)",
-			    m->name, names.s[i], names.s[i]);
 		if (i && strcmp(unit, v->unit))
 			die("measure %s: %s has another unit than %s", m->name,
 			    names.s[i], names.s[0]);

@@ -396,6 +396,7 @@ static void group_load(struct scenario *sc, struct ynode *y)
 {
 	static const char *const acks[] = { "delayed", "every", NULL };
 	static const char *const connects[] = { "at_start", "early", NULL };
+	static const char *const writes[] = { "pieces", "whole", NULL };
 	struct group *g;
 	struct node **src, **dst;
 	int srcs, dsts;
@@ -422,6 +423,7 @@ static void group_load(struct scenario *sc, struct ynode *y)
 	g->connect_early = y_choice(y, "connect", connects,
 				    !y_find(y, "poisson") &&
 				    !y_find(y, "incast"));
+	g->write_whole = y_choice(y, "write", writes, 0);
 	g->rcvbuf = y_size(y, "rcvbuf", NEVER);
 	g->sndbuf = y_size(y, "sndbuf", NEVER);
 	deadline_read(g);
@@ -430,7 +432,7 @@ static void group_load(struct scenario *sc, struct ynode *y)
 	dst = hosts_read(sc, y, "to", &dsts);
 	if (!srcs || !dsts)
 		return;
-	purpose = xasprintf("group %s", g->name);
+	purpose = xasprintf("group %s", y_text(y, "draw", g->name));
 	rng_seed(&rng, sc->seed, purpose);
 	free(purpose);
 	if (!arrivals_load(sc, sc->groups - 1, src, srcs, dst, dsts, &rng))

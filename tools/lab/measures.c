@@ -26,7 +26,8 @@ enum {
 	K_BIN = 4096,
 	K_OF = 8192,		/* of:, other values */
 	K_SINCE = 16384,	/* from: alone, default none */
-	K_PATHS = 32768,		/* all ports on the ways of the flows */
+	K_PATHS = 32768,	/* all ports on the ways of the flows */
+	K_THAN = 65536,		/* than:, another group */
 };
 
 struct measure_kind {
@@ -74,6 +75,8 @@ static const struct measure_kind kinds[] = {
 	{ "retransmits", K_GROUP, 0, NULL, NULL, eval_retransmits },
 	{ "marks", K_PORT | K_REASON, 0, NULL, NULL, eval_marks },
 	{ "drops", K_PORT | K_REASON, 0, NULL, NULL, eval_drops },
+	{ "faster", K_NEED_GROUP | K_THAN, 0, NULL, NULL, eval_faster },
+	{ "ratio", K_OF, 0, NULL, NULL, eval_ratio },
 	{ "mean", K_OF, 0, NULL, NULL, eval_mean },
 	{ "largest", K_OF, 0, NULL, NULL, eval_largest },
 	{ "spread", K_OF, 0, NULL, NULL, eval_spread },
@@ -244,6 +247,12 @@ static void measure_read(struct scenario *sc, struct ynode *y,
 		completion_check(sc, m);
 	if (keys & K_PATHS)
 		maxmin_check(sc, m);
+	m->than = -1;
+	if ((keys & K_THAN) && y_need(y, "than"))
+		m->than = group_need(sc, y_get(y, "than"),
+				     y_text(y, "than", ""));
+	if (m->than >= 0 && m->group)
+		faster_check(sc, m);
 }
 
 /* Check measures:, expect: and expect_median:, and set up the recorders. */

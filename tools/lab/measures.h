@@ -33,6 +33,7 @@ struct measure {
 	int64_t class_bytes[16];
 	int classes;
 	const char *reason;
+	int than;		/* the group that others are compared with, -1 none */
 	int below;		/* the group that an intrusion is blamed on */
 };
 
@@ -85,6 +86,9 @@ void eval_drops(const struct measure *m, const struct run *run,
 void completion_check(struct scenario *sc, const struct measure *m);
 void eval_completion(const struct measure *m, const struct run *run,
 		     struct values *out);
+void faster_check(struct scenario *sc, const struct measure *m);
+void eval_faster(const struct measure *m, const struct run *run,
+		 struct values *out);
 
 /* derived.c */
 void derived_check(struct scenario *sc, struct ynode *y);
@@ -92,6 +96,8 @@ void eval_mean(const struct measure *m, const struct run *run,
 	       struct values *out);
 void eval_spread(const struct measure *m, const struct run *run,
 		 struct values *out);
+void eval_ratio(const struct measure *m, const struct run *run,
+		struct values *out);
 void eval_largest(const struct measure *m, const struct run *run,
 		  struct values *out);
 

@@ -89,6 +89,7 @@ struct group {
 	int dscp;
 	int connect_early;
 	bool ack_every;
+	bool write_whole;	/* all of it into the socket buffer at once */
 	int64_t rcvbuf, sndbuf;
 	int64_t deadline_ns;	/* 0 none */
 	bool waits;		/* after:, its first start is not planned */

@@ -45,6 +45,11 @@ static void read_socket(struct nlmsghdr *h, struct fairlane_flow *fl)
 		case INET_DIAG_CONG:
 			nla_strlcpy(fl->cc, a, sizeof(fl->cc));
 			break;
+		case INET_DIAG_CGROUP_ID:
+			if (nla_len(a) >= (int)sizeof(fl->cgroup))
+				memcpy(&fl->cgroup, nla_data(a),
+				       sizeof(fl->cgroup));
+			break;
 		case FL_DIAG_ATTR:
 			if (nla_len(a) < (int)sizeof(fl->diag))
 				break;

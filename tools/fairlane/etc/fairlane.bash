@@ -2,7 +2,7 @@
 # Completion of "fairlane ..." for bash.
 
 # Words of a flow filter, and of settings.
-_fairlane_filter='src dst sport dport cookie prio cc uid pid state'
+_fairlane_filter='src dst sport dport cookie prio cc uid pid cgroup state'
 _fairlane_settings='prio weight base-rtt line-rate deadline'
 
 # Words that may follow the word $1 as its value; fails if it has none.
@@ -10,11 +10,13 @@ _fairlane_values()
 {
 	case $1 in
 	cc|--cc) cat /proc/sys/net/ipv4/tcp_available_congestion_control 2> /dev/null ;;
-	-n|--netns) ls /run/netns 2> /dev/null ;;
+	-n|--netns|netns) ls /run/netns 2> /dev/null ;;
 	state) echo connected all listening established syn-sent fin-wait-1 fin-wait-2 close-wait ;;
 	when) echo connect accept ;;
 	family) echo ipv4 ipv6 ;;
 	sort) echo rate prio delay ;;
+	by) echo size left ;;
+	jobs) compgen -f ;;
 	uid) compgen -u ;;
 	prio|--prio) echo {0..15} default ;;
 	*) return 1 ;;
@@ -27,7 +29,7 @@ _fairlane_words()
 	case $1:$2 in
 	:)
 		echo flow policy profile limits stats monitor check report top save \
-			restore run -j -p -d -n -V -h ;;
+			restore run weight -j -p -d -n -V -h ;;
 	flow:) echo show set watch help ;;
 	flow:set) echo "$_fairlane_filter" "$_fairlane_settings" fd all ;;
 	flow:watch) echo "$_fairlane_filter" interval count ;;
@@ -48,6 +50,10 @@ _fairlane_words()
 	monitor:*) echo flow refused policy profile limits count timeout help ;;
 	top:*) echo "$_fairlane_filter" interval count sort help ;;
 	restore:*) echo --check ;;
+	weight:) echo shortest-first coflow altruistic help ;;
+	weight:*)
+		echo "$_fairlane_filter" jobs netns interval for once dry-run min max sum
+		[ "$2" != shortest-first ] || echo by largest ;;
 	run:*)
 		echo --prio --weight --base-rtt --line-rate --deadline --cc --quiet \
 			--debug -- ;;

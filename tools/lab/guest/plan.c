@@ -427,6 +427,7 @@ static int plan_flow(struct json_ctx *ctx, const cJSON *item, void *dst)
 		INT(plan_flow, deadline_us, false, 0, FL_DEADLINE_MAX_US),
 		INT(plan_flow, base_rtt_ns, false, 0, 1000000000),
 		BOOL(plan_flow, quickack, false),
+		BOOL(plan_flow, whole, false),
 	};
 	struct plan_flow *flow = dst;
 

@@ -134,6 +134,7 @@ struct plan_flow {
 	int64_t deadline_us;		/* 0: none */
 	int64_t base_rtt_ns;		/* 0: not told */
 	bool quickack;
+	bool whole;			/* into the socket buffer at once */
 };
 
 /* Flows that start when others have been delivered; their start_ns counts from

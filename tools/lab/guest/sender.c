@@ -92,7 +92,7 @@ static void sender_options(struct flow *flow)
 		socket_option(flow, flow->fd, SOL_SOCKET, SO_SNDBUFFORCE,
 			      sndbuf, "SO_SNDBUFFORCE");
 		/* who heeds a deadline needs to know all of the message */
-		if (!plan->deadline_us)
+		if (!plan->deadline_us && !plan->whole)
 			socket_option(flow, flow->fd, IPPROTO_TCP,
 				      TCP_NOTSENT_LOWAT, socket_share_bytes(),
 				      "TCP_NOTSENT_LOWAT");
