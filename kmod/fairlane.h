@@ -25,6 +25,10 @@
  * @epsilon_ns: less than this above the base RTT is an empty queue, ns; 0 =
  *	the larger of 1 us and the time of a packet on the line
  * @start_permille: W_LS of PrioPlus in permille of the BDP, section 4.4
+ * @first_permille: first window of a PrioPlus flow that finds the path empty and
+ *	does not know #flow, permille of the BDP, at least two packets
+ * @urgent_priority: PrioPlus flows of this priority and above begin without a
+ *	probe and with W_LS = BDP, section 4.4; 0 = none
  * @ai_bytes: additive increase in an RTT, bytes on the line
  * @share_ns: PrioPlus' target moves down by this with each doubling of a flow's
  *	window for its weight, ns; 0 = it stays, see core/pp_weight.c
@@ -60,6 +64,8 @@ struct fl_profile {
 	u32 noise_ns;
 	u32 epsilon_ns;
 	u32 start_permille;
+	u32 first_permille;
+	u32 urgent_priority;
 	u32 ai_bytes;
 	u32 share_ns;
 	u32 probe_cap_us;

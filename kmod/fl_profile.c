@@ -16,6 +16,7 @@
 #include "compat.h"
 #include "core/d2tcp.h"
 #include "fl_prefix.h"
+#include "prioplus.h"
 #include "soze.h"
 
 #define FL_SETTING(field, initial_, min_, max_)				\
@@ -34,6 +35,8 @@ static struct fl_setting fl_settings[] = {
 	FL_SETTING(noise_ns, 800, 1, 50000000),
 	FL_SETTING(epsilon_ns, 0, 0, 100000000),
 	FL_SETTING(start_permille, 500, 1, 1000),
+	FL_SETTING(first_permille, 0, 0, 1000),
+	FL_SETTING(urgent_priority, 0, 0, PP_PRIO_MAX),
 	FL_SETTING(ai_bytes, 150, 1, 1000000),
 	FL_SETTING(share_ns, 0, 0, 1000000),
 	FL_SETTING(probe_cap_us, 1000, 10, 100000),

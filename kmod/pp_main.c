@@ -78,6 +78,8 @@ static void pp_configure(struct pp_flow *fl, const struct fl_profile *pf)
 		.eps_ns = READ_ONCE(pf->epsilon_ns),
 		.probe_cap_ns = READ_ONCE(pf->probe_cap_us) * NSEC_PER_USEC,
 		.start_permille = READ_ONCE(pf->start_permille),
+		.first_permille = READ_ONCE(pf->first_permille),
+		.urgent_prio = READ_ONCE(pf->urgent_priority),
 		.ai_bytes = READ_ONCE(pf->ai_bytes),
 		.share_ns = READ_ONCE(pf->share_ns),
 		.weight_milli = fl_flow_weight_milli(fl->sk, fl->set),
@@ -100,6 +102,12 @@ static void pp_configure(struct pp_flow *fl, const struct fl_profile *pf)
 	cf.base_ns = min_t(u32, cf.base_ns, NSEC_PER_SEC);
 	cf.probe_base_ns = min_t(u32, cf.probe_base_ns, NSEC_PER_SEC);
 	pp_chan_init(&fl->chan, &cf, fl->prio);
+	/* given for full packets only: how much shorter a probe takes depends on
+	 * how many links there are
+	 */
+	if (!READ_ONCE(pf->probe_rtt_ns))
+		fl->chan.probe_base_ns = min_t(u32, fl->chan.probe_base_ns,
+					       fl->base.probe_ns);
 	pp_reweigh(&fl->core, &fl->chan, was_milli);
 	if (fl->fallback)
 		fl->chan.limit_ns = U32_MAX;
@@ -417,6 +425,33 @@ static bool pp_was_idle(const struct pp_flow *fl)
 	       (u64)PP_IDLE_RTTS * fl->chan.base_ns;
 }
 
+/* There is something to send for the first time, or again after a while.
+ * Context: socket lock held.
+ */
+static void pp_begin(struct pp_flow *fl)
+{
+	struct sock *sk = fl->sk;
+
+	if (!pp_probe_possible(sk)) {
+		pp_fall_back(fl);
+		return;
+	}
+	if (!pp_probe_allowed(sk))
+		return;
+	/* the priority may be newer than the handshake */
+	pp_refresh(fl, 0, 0);
+	if (!fl->chan.urgent) {
+		pp_probe_now(fl);
+		return;
+	}
+	fl->started = 1;
+	pp_begin_urgent(&fl->core, &fl->chan, tcp_sk(sk)->snd_nxt);
+	pp_trace_state(fl, 0);
+	fl->last_ack_ns = tcp_sk(sk)->tcp_clock_cache;
+	pp_probe_watch(fl);
+	pp_apply(fl);
+}
+
 /* Called at the top of every tcp_write_xmit(): somebody wants to send.
  * Context: socket lock held.
  */
@@ -437,12 +472,8 @@ static u32 pp_min_tso_segs(struct sock *sk)
 	}
 	if (!fl->core.stopped)
 		pp_probe_watch(fl);
-	if (fl->core.stopped && !fl->started) {
-		if (!pp_probe_possible(sk))
-			pp_fall_back(fl);
-		else if (pp_probe_allowed(sk))
-			pp_probe_now(fl);
-	}
+	if (fl->core.stopped && !fl->started)
+		pp_begin(fl);
 	return 1;
 }
 

@@ -66,7 +66,11 @@ int pp_chan_init(struct pp_chan *ch, const struct pp_conf *cf, u32 prio)
 	ch->probe_room_ns = div64_u64(PP_PROBE_PART * PP_PROBE_BYTES * 8000000000ULL,
 				      cf->line_bps);
 	ch->bdp_wnd = fl_ns_to_wnd(ch->ppn, cf->base_ns);
-	ch->start_wnd = div_u64(ch->bdp_wnd * cf->start_permille, 1000);
+	ch->urgent = cf->urgent_prio && prio >= cf->urgent_prio;
+	ch->start_wnd = ch->urgent ? ch->bdp_wnd :
+			div_u64(ch->bdp_wnd * cf->start_permille, 1000);
+	ch->first_wnd = max_t(u64, PP_NEW_PKTS * FL_WND_ONE,
+			      div_u64(ch->bdp_wnd * cf->first_permille, 1000));
 	ch->ai_wnd = min_t(u64, U32_MAX,
 			   div_u64((u64)cf->ai_bytes << FL_WND_SHIFT,
 				   cf->wire_bytes));

@@ -44,9 +44,9 @@
  *    queue, and tiny for the few packets of a newcomer. A newcomer that does
  *    not know #flow grows by half, and at least by a packet.
  *
- * 4. A linear start with unknown #flow begins with two packets and at most
- *    doubles in an RTT, up to W_LS per RTT: 300 flows that start at once
- *    make 55 us of queue instead of 570.
+ * 4. A linear start with unknown #flow begins with two packets (or
+ *    first_permille of the BDP) and at most doubles in an RTT, up to W_LS per
+ *    RTT: 300 flows that start at once make 55 us of queue instead of 570.
  *
  * 5. Stopping. A flow that is settled in its channel stops at the second sample
  *    above the limit, as in the paper. In the middle of a conflict an excess
@@ -94,8 +94,6 @@
 
 /* A crowd: what a newcomer may do, each of them would do. */
 #define PP_CROWDED		4
-/* First window with unknown #flow, packets. */
-#define PP_NEW_PKTS		2
 /* Growth of a newcomer in an RTT, eighths. */
 #define PP_NEW_EIGHTHS		6
 /* A newcomer begins with that window above a queue that is less than this many
@@ -178,6 +176,21 @@ void pp_suspend_idle(struct pp_core *pp)
 	pp->preempted = 0;
 	pp->gap = 0;
 	pp->clear = 0;
+}
+
+/**
+ * pp_begin_urgent() - begin without a probe (section 4.4)
+ * @pp: the flow, stopped and without data in flight
+ * @ch: its channel
+ * @snd_nxt: next sequence number
+ *
+ * With W_LS = BDP, and as one of as many flows as were counted before.
+ */
+void pp_begin_urgent(struct pp_core *pp, const struct pp_chan *ch, u32 snd_nxt)
+{
+	pp->linear = 1;
+	pp_go(pp, max_t(u64, pp_own_part(pp, ch->start_wnd), FL_WND_ONE),
+	      snd_nxt);
 }
 
 /**
@@ -334,6 +347,12 @@ static void pp_age_suspicion(struct pp_core *pp, const struct pp_chan *ch,
 		pp->hold = 0;
 }
 
+/* May flows that find room take as much of it as first_permille says? */
+static bool pp_bold(const struct pp_chan *ch)
+{
+	return ch->first_wnd > PP_NEW_PKTS * FL_WND_ONE;
+}
+
 /* Step of a linear start (section 4.2.2); see 4. above. */
 static u64 pp_linear_step(const struct pp_core *pp, const struct pp_chan *ch)
 {
@@ -374,6 +393,8 @@ static u64 pp_adaptive_step(struct pp_core *pp, const struct pp_chan *ch,
 		     min_t(u64, FL_WND_ONE, room));
 	step = min_t(u64, step, max_t(u64, max_t(u64, room, pp->wnd) / 2,
 				      FL_WND_ONE));
+	if (pp_bold(ch))
+		step = max_t(u64, step, min_t(u64, room / 2, ch->first_wnd));
 	return max_t(u64, step, by_ratio);
 }
 
@@ -525,7 +546,7 @@ static u64 pp_linear_wnd(struct pp_core *pp, const struct pp_chan *ch,
 	if (ch->paper)
 		return wnd < PP_PAPER_MIN_WND ? 0 : wnd;
 	if (!pp->flows_known)
-		return clamp_t(u64, wnd, FL_WND_ONE, PP_NEW_PKTS * FL_WND_ONE);
+		return clamp_t(u64, wnd, FL_WND_ONE, ch->first_wnd);
 	return pp_whole_wnd(wnd, random);
 }
 
@@ -543,11 +564,12 @@ static u64 pp_resume_wnd(struct pp_core *pp, const struct pp_chan *ch,
 		room = max_t(u64, room / 2, FL_WND_ONE);
 		room = pp_crowd_part(pp, room);
 		pp_crowd_room(pp);
-		return pp_whole_wnd(min_t(u64, room, FL_WND_ONE), random);
+		return pp_whole_wnd(min_t(u64, room, pp_bold(ch) ?
+					  ch->first_wnd : FL_WND_ONE), random);
 	}
-	if (room_ns >= ch->width_ns / 2 * PP_NEAR_HALVES)
+	if (!pp_bold(ch) && room_ns >= ch->width_ns / 2 * PP_NEAR_HALVES)
 		return FL_WND_ONE;
-	return clamp_t(u64, room, FL_WND_ONE, PP_NEW_PKTS * FL_WND_ONE);
+	return clamp_t(u64, room, FL_WND_ONE, ch->first_wnd);
 }
 
 /**

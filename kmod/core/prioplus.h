@@ -13,6 +13,8 @@
 #define PP_PRIO_MAX		31
 /* #flow never leaves 1 .. this. */
 #define PP_FLOWS_MAX		4096
+/* First window with unknown #flow, packets; first_permille makes it larger. */
+#define PP_NEW_PKTS		2
 /* Fractional bits of #flow. */
 #define PP_FLOWS_SHIFT		8
 #define PP_FLOWS_ONE		BIT(PP_FLOWS_SHIFT)
@@ -41,8 +43,10 @@
  * @ppn: line rate, see fl_ppn()
  * @bdp_wnd: line rate times base RTT, packets << FL_WND_SHIFT
  * @start_wnd: W_LS, step of the linear start, packets << FL_WND_SHIFT
+ * @first_wnd: largest first window with unknown #flow, packets << FL_WND_SHIFT
  * @max_wnd: largest window, line rate times D_limit
  * @paper: do what the paper's Algorithm 1 prints
+ * @urgent: flows begin without a probe (section 4.4)
  */
 struct pp_chan {
 	u32 base_ns;
@@ -61,9 +65,11 @@ struct pp_chan {
 	s32 weight_l2;
 	u32 share_ns;
 	bool paper;
+	bool urgent;
 	u64 ppn;
 	u64 bdp_wnd;
 	u64 start_wnd;
+	u64 first_wnd;
 	u64 max_wnd;
 };
 
@@ -79,9 +85,13 @@ struct pp_chan {
  * @eps_ns: see struct pp_chan; 0 = the larger of 1 us and a packet's time
  * @probe_cap_ns: see struct pp_chan
  * @start_permille: W_LS in permille of the BDP (section 4.4: 125 to 1000)
+ * @first_permille: first window of a linear start with unknown #flow, in
+ *	permille of the BDP; less than two packets are two
  * @ai_bytes: W_AI in bytes on the line
  * @weight_milli: weight inside the priority, thousandths; 0 = 1000
  * @share_ns: see struct pp_chan
+ * @urgent_prio: priorities from this one on are urgent: they begin without a
+ *	probe, and their W_LS is the BDP; 0 = none is
  * @paper: see struct pp_chan
  */
 struct pp_conf {
@@ -94,9 +104,11 @@ struct pp_conf {
 	u32 eps_ns;
 	u32 probe_cap_ns;
 	u32 start_permille;
+	u32 first_permille;
 	u32 ai_bytes;
 	u32 weight_milli;
 	u32 share_ns;
+	u32 urgent_prio;
 	bool paper;
 };
 
@@ -182,6 +194,7 @@ int pp_chan_init(struct pp_chan *ch, const struct pp_conf *cf, u32 prio);
 void pp_init(struct pp_core *pp, const struct fl_base_ops *base, u64 now_ns,
 	     u32 snd_nxt);
 void pp_suspend_idle(struct pp_core *pp);
+void pp_begin_urgent(struct pp_core *pp, const struct pp_chan *ch, u32 snd_nxt);
 void pp_skip(struct pp_core *pp, u32 snd_nxt);
 void pp_go(struct pp_core *pp, u64 wnd, u32 snd_nxt);
 enum pp_verdict pp_on_ack(struct pp_core *pp, const struct pp_chan *ch,

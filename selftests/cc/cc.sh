@@ -320,6 +320,8 @@ test_settings()
 	setting noise_ns 800 1 50000000
 	setting epsilon_ns 0 0 100000000
 	setting start_permille 500 1 1000
+	setting first_permille 0 0 1000
+	setting urgent_priority 0 0 31
 	setting ai_bytes 150 1 1000000
 	setting share_ns 0 0 1000000
 	setting probe_cap_us 1000 10 100000

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0
+/* How PrioPlus flows begin: without a probe, or with more than two packets
+ * (kmod/core/prioplus.c, pp_chan.c).
+ */
+#include <math.h>
+
+#include "pp_count.h"
+#include "prioplus.h"
+#include "swift.h"
+#include "unit.h"
+
+#define PKTS_OF(wnd)	((double)(wnd) / (double)FL_WND_ONE)
+
+/* 10 Gbit/s, 13 us, a packet a microsecond, channels of 4 us. */
+static const struct pp_conf conf = {
+	.base_ns = 13000,
+	.probe_base_ns = 11000,
+	.line_bps = 10000000000ULL,
+	.wire_bytes = 1250,
+	.fluct_ns = 3200,
+	.noise_ns = 800,
+	.eps_ns = 1000,
+	.probe_cap_ns = 1000000,
+	.start_permille = 250,
+	.ai_bytes = 125,
+};
+
+static struct pp_chan chan;
+static struct pp_core flow;
+static u64 now_ns;
+static u32 seq;
+
+/* A fresh flow of priority 5 with these settings. */
+static void start(const struct pp_conf *cf)
+{
+	now_ns = 1000000000;
+	seq = 0;
+	memset(&flow, 0xff, sizeof(flow));
+	CHECK_EQ(pp_chan_init(&chan, cf, 5), 0);
+	pp_init(&flow, &fl_swift_ops, now_ns, seq);
+}
+
+/* A probe that saw a queue of queue_ns. */
+static int probe(u32 queue_ns)
+{
+	return pp_on_probe(&flow, &chan, conf.probe_base_ns + queue_ns, seq, 0);
+}
+
+/* ACKs of a window and one more, which saw a queue of queue_ns: an RTT. */
+static void rtt(u32 queue_ns)
+{
+	u32 n = (flow.wnd >> FL_WND_SHIFT) + 2;
+
+	while (n-- && !flow.stopped) {
+		struct fl_sample s = {
+			.now_ns = now_ns += 1000,
+			.delay_ns = conf.base_ns + queue_ns,
+			.acked_pkts = 1,
+			.ack_seq = ++seq,
+			.snd_nxt = seq + (u32)(flow.wnd >> FL_WND_SHIFT),
+			.seq_per_pkt = 1,
+			.random = 1U << 31,
+			.wnd_limited = true,
+		};
+
+		pp_on_ack(&flow, &chan, &s);
+	}
+}
+
+TEST(urgent_flow_begins_with_a_bdp)
+{
+	struct pp_conf cf = conf;
+	int i;
+
+	cf.urgent_prio = 5;
+	start(&cf);
+	CHECK_EQ(pp_chan_init(&chan, &cf, 4), 0);
+	CHECK(!chan.urgent);
+	CHECK(fabs(PKTS_OF(chan.start_wnd) - 3.25) < 0.001);
+	CHECK_EQ(pp_chan_init(&chan, &cf, 5), 0);
+	CHECK(chan.urgent);
+	pp_begin_urgent(&flow, &chan, seq);
+	CHECK(!flow.stopped);
+	CHECK(fabs(PKTS_OF(flow.wnd) - 13) < 0.001);
+	/* idle, it begins as the one of four that it has counted */
+	flow.flows_q8 = 4 * PP_FLOWS_ONE;
+	pp_suspend_idle(&flow);
+	pp_begin_urgent(&flow, &chan, seq);
+	CHECK(fabs(PKTS_OF(flow.wnd) - 3.25) < 0.001);
+	/* it stops for a higher priority as any other */
+	for (i = 0; i < 6 && !flow.stopped; i++)
+		rtt(24000);
+	CHECK(flow.stopped);
+}
+
+TEST(first_window_by_setting)
+{
+	struct pp_conf cf = conf;
+	int i;
+
+	cf.first_permille = 600;
+	cf.start_permille = 1000;
+	start(&cf);
+	CHECK_EQ(probe(0), PP_RESUME);
+	CHECK(fabs(PKTS_OF(flow.wnd) - 7.8) < 0.01);
+	/* above a lower priority's queue, the room there is and no more than that */
+	start(&cf);
+	CHECK_EQ(probe(8000), PP_RESUME);
+	CHECK(fabs(PKTS_OF(flow.wnd) - 7.8) < 0.01);
+	start(&cf);
+	CHECK_EQ(probe(16000), PP_RESUME);
+	CHECK(fabs(PKTS_OF(flow.wnd) - 4) < 0.01);
+	/* so does one that was stopped, and it grows by half of the room */
+	start(&cf);
+	CHECK_EQ(probe(30000), PP_PROBE);
+	for (i = 0; i < 9 && flow.stopped; i++)
+		probe(8000);
+	CHECK(!flow.stopped);
+	CHECK(fabs(PKTS_OF(flow.wnd) - 6) < 0.1);
+	rtt(8000);
+	CHECK(PKTS_OF(flow.wnd) > 11.9);
+	/* W_LS is the most */
+	cf.start_permille = 250;
+	start(&cf);
+	CHECK_EQ(probe(0), PP_RESUME);
+	CHECK(fabs(PKTS_OF(flow.wnd) - 3.25) < 0.01);
+}
+
+UNIT_MAIN
