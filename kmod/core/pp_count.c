@@ -165,6 +165,16 @@ void pp_estimate_at_excess(struct pp_core *pp, const struct pp_chan *ch,
 	pp_set_countdown(pp, ch);
 }
 
+/* An RTT has ended at base delay: the line holds no more than a BDP, whoever it is
+ * of. So #flow, in flight / W, is no more than BDP / W.
+ */
+void pp_estimate_at_base(struct pp_core *pp, const struct pp_chan *ch,
+			 u32 delay_ns)
+{
+	pp->flows_q8 = min_t(u32, pp->flows_q8,
+			     pp_flows_by_inflight(pp, ch, delay_ns));
+}
+
 /* An RTT has ended: measure #flow in the own channel. */
 void pp_estimate_in_channel(struct pp_core *pp, const struct pp_chan *ch,
 			    u32 delay_ns)

@@ -36,6 +36,8 @@ void pp_count_down(struct pp_core *pp);
 void pp_set_countdown(struct pp_core *pp, const struct pp_chan *ch);
 void pp_estimate_at_excess(struct pp_core *pp, const struct pp_chan *ch,
 			   u32 delay_ns);
+void pp_estimate_at_base(struct pp_core *pp, const struct pp_chan *ch,
+			 u32 delay_ns);
 void pp_estimate_in_channel(struct pp_core *pp, const struct pp_chan *ch,
 			    u32 delay_ns);
 void pp_estimate_by_response(struct pp_core *pp, const struct pp_chan *ch,

@@ -34,6 +34,9 @@
  *    its growth has raised the delay in proportion, since then its priority
  *    owns the queue.
  *
+ *    At base delay the line holds no more than a BDP, so #flow is no more than
+ *    BDP / W there; the paper halves it every RTT, from whatever it was.
+ *
  * 2. One RTT instead of two (section 4.2.3). An increase is sent at once, and
  *    the RTT ends with the ACK of the last packet of that burst, whose delay
  *    includes the increase. So every RTT can end with an increase.
@@ -94,6 +97,8 @@
 
 /* A crowd: what a newcomer may do, each of them would do. */
 #define PP_CROWDED		4
+/* One of a crowd grows by 1 / this in an RTT: half in two, as in the paper. */
+#define PP_CROWD_GROWTH		4
 /* Growth of a newcomer in an RTT, eighths. */
 #define PP_NEW_EIGHTHS		6
 /* A newcomer begins with that window above a queue that is less than this many
@@ -383,8 +388,12 @@ static u64 pp_adaptive_step(struct pp_core *pp, const struct pp_chan *ch,
 	if (pp->below > PP_BELOW_MAX)
 		pp->flows_q8 = max_t(u32, pp->flows_q8 - pp->flows_q8 / 4,
 				     PP_FLOWS_ONE);
-	if (pp->crowd_q8 >= PP_CROWDED * PP_FLOWS_ONE)
-		return max_t(u64, pp_crowd_part(pp, room) / 2, by_ratio / 2);
+	if (pp->crowd_q8 >= PP_CROWDED * PP_FLOWS_ONE) {
+		/* those that send already are not in the crowd's number */
+		step = min_t(u64, pp_crowd_part(pp, room) / 2,
+			     pp->wnd / PP_CROWD_GROWTH);
+		return max_t(u64, step, by_ratio / 2);
+	}
 	if (pp->flows_known)
 		return max_t(u64, pp_own_part(pp, room) / 2, by_ratio / 2);
 	if (pp->linear)
@@ -415,6 +424,7 @@ static void pp_round(struct pp_core *pp, const struct pp_chan *ch,
 		pp->below = 0;
 		pp->hold = 0;
 		pp->over_rounds = 0;
+		pp_estimate_at_base(pp, ch, s->delay_ns);
 		step = pp_linear_step(pp, ch);
 		pp_count_down(pp);
 	} else {

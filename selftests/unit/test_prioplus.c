@@ -545,6 +545,40 @@ TEST(overestimated_flow_count_is_forgotten_below)
 	CHECK(n < 60);
 }
 
+TEST(base_delay_bounds_the_flow_count)
+{
+	/* what is in flight at base delay is a BDP at most, all flows' */
+	start(5, false, 0);
+	probe(0, 0);
+	flow.wnd = 8 * FL_WND_ONE;
+	flow.flows_q8 = 500 * PP_FLOWS_ONE;
+	flow.flows_known = 1;
+	flow.countdown = 100;
+	rtt(0);
+	CHECK_LE(flow.flows_q8, div64_u64(chan.bdp_wnd << PP_FLOWS_SHIFT,
+					  8 * FL_WND_ONE));
+	CHECK_LE(PP_FLOWS_ONE, flow.flows_q8);
+	/* a queue says nothing of that kind */
+	flow.flows_q8 = 500 * PP_FLOWS_ONE;
+	rtt(3000);
+	CHECK_EQ(flow.flows_q8, 500 * PP_FLOWS_ONE);
+}
+
+TEST(one_of_a_crowd_grows_by_a_quarter)
+{
+	/* in the lowest channel, with all of the room above */
+	start(5, false, 0);
+	probe(2000, 0);
+	flow.wnd = 4 * FL_WND_ONE;
+	flow.flows_q8 = 250 * PP_FLOWS_ONE;
+	flow.flows_known = 1;
+	flow.crowd_q8 = 10 * PP_FLOWS_ONE;
+	pp_skip(&flow, seq - 1);
+	ack(2000);
+	CHECK_LE(flow.wnd, 5 * FL_WND_ONE + 4 * chan.ai_wnd);
+	CHECK_LT(4 * FL_WND_ONE + FL_WND_ONE / 2, flow.wnd);
+}
+
 TEST(window_is_bounded_by_the_limit)
 {
 	int i;

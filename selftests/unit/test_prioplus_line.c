@@ -282,6 +282,36 @@ TEST(incast_of_300)
 	bn_free(&b);
 }
 
+TEST(incast_of_300_to_its_end)
+{
+	/* Figure 10b: 500 kB each; simulator: the last ends at 13.36 ms */
+	struct bn b = { .line_bps = 100000000000ULL, .prop_ns = 2935 };
+	u64 end_ns = 0;
+	int f;
+
+	bn_init(&b, 300, 20 * MS, 1);
+	for (f = 0; f < b.flows; f++) {
+		CHECK_EQ(bn_add(&b, f, 0, 5, false, bn_random(&b) % 1000,
+				20 * MS), 0);
+		b.flow[f].left_pkts = 346;
+	}
+	bn_run(&b);
+	for (f = 0; f < b.flows; f++) {
+		CHECK(!b.flow[f].alive);
+		if (b.flow[f].end_ns > end_ns)
+			end_ns = b.flow[f].end_ns;
+	}
+	printf("# peak %u us, from 2 ms on %u us, last at %u us\n",
+	       bn_peak_ns(&b, 0, 20 * MS) / 1000,
+	       bn_peak_ns(&b, 2 * MS, 11 * MS) / 1000, (u32)(end_ns / 1000));
+	CHECK_LE(bn_peak_ns(&b, 0, 20 * MS), 75000u);
+	/* nobody takes a dip for room of his own */
+	CHECK_LE(bn_peak_ns(&b, 2 * MS, 11 * MS), 45000u);
+	CHECK(bn_share(&b, -1, 0, MS) > 0.9);
+	CHECK_LE(end_ns, 13500000ULL);
+	bn_free(&b);
+}
+
 TEST(a_lower_priority_never_keeps_the_link)
 {
 	/* the starvation trap (simulator: 1 in 3 noisy runs): a high flow that
