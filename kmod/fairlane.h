@@ -48,6 +48,7 @@
  * @gso_segs: most segments in a packet that a delay-based flow sends
  * @ss_compat: show state to ss as if it were BBR's
  * @telemetry: put in and reflect telemetry options
+ * @owd: delay-based controls steer by one-way delay where the path tells
  * @soze_alpha_mbps: alpha of Söze for weight 1, Mbit/s; 0 = @line_rate_mbps
  * @soze_beta_mbps: beta of Söze for weight 1, Mbit/s; 0 = alpha / 1000
  * @soze_p_ns: p of Söze, ns; 0 = derived, see sz_par_init()
@@ -82,6 +83,7 @@ struct fl_profile {
 	u32 gso_segs;
 	u32 ss_compat;
 	u32 telemetry;
+	u32 owd;
 	u32 soze_alpha_mbps;
 	u32 soze_beta_mbps;
 	u32 soze_p_ns;

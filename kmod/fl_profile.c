@@ -53,6 +53,7 @@ static struct fl_setting fl_settings[] = {
 	FL_SETTING(gso_segs, 1, 1, 64),
 	FL_SETTING(ss_compat, 1, 0, 1),
 	FL_SETTING(telemetry, 1, 0, 1),
+	FL_SETTING(owd, 0, 0, 1),
 	FL_SETTING(soze_alpha_mbps, 0, 0, SZ_RATE_MAX_MBPS),
 	FL_SETTING(soze_beta_mbps, 0, 0, SZ_RATE_MAX_MBPS),
 	FL_SETTING(soze_p_ns, 0, 0, SZ_P_MAX_NS),

@@ -12,6 +12,8 @@
 #include <linux/rhashtable-types.h>
 #include <net/tcp.h>
 
+#include "core/fl_owd.h"
+
 /* Counters of a network namespace, /proc/net/fairlane_telemetry. */
 enum fl_tel_count {
 	FL_TEL_SENT,		/* options put into segments with data */
@@ -38,6 +40,8 @@ enum fl_tel_count {
  * @back: delay that the segment with this echo met itself, likewise
  * @echoes: how many have come
  * @bad: malformed options that came
+ * @owd_echoes: @echoes at the last fl_owd_sample(); socket lock
+ * @owd: its memory; socket lock
  * @ref: the table's, and one of a congestion control
  * @node: in the table, by @sk
  * @rcu: hooks
@@ -55,6 +59,8 @@ struct fl_tel {
 	u16 back;
 	u32 echoes;
 	u32 bad;
+	u32 owd_echoes;
+	struct fl_owd owd;
 	refcount_t ref;
 	struct rhash_head node;
 	struct rcu_head rcu;

@@ -11,6 +11,7 @@
 
 #include "core/prioplus.h"
 #include "fl_flow.h"
+#include "fl_telemetry.h"
 #include "fl_trace.h"
 
 /* Probes that may be without an echo before a flow stops trusting echoes. */
@@ -37,6 +38,12 @@ enum pp_timer {
  * struct pp_flow - a flow
  * @sk: its socket
  * @set: settings of the socket
+ * @tel: telemetry, for one-way delays; NULL = RTTs
+ * @delay_ns: newest delay that steered, of @tel, ns
+ * @extra_ns: what its round trip was longer, ns; 0 without @tel
+ * @flows_kept_q8: #flow when ACKs began to wait, << PP_FLOWS_SHIFT; 0 = they do not
+ * @over_ns: since when the delay has been above the limit, monotonic ns; 0 = it is
+ *	not; kept while ACKs wait
  * @core: the algorithm
  * @chan: the channel of its priority
  * @rtt: delay samples
@@ -74,6 +81,11 @@ enum pp_timer {
 struct pp_flow {
 	struct sock *sk;
 	struct fl_flow *set;
+	struct fl_tel *tel;
+	u32 delay_ns;
+	u32 extra_ns;
+	u32 flows_kept_q8;
+	u64 over_ns;
 	struct pp_core core;
 	struct pp_chan chan;
 	struct fl_rtt rtt;
@@ -145,6 +157,11 @@ bool pp_probe_allowed(const struct sock *sk);
 bool pp_probe_echo(struct pp_flow *fl);
 void pp_timer_act(struct pp_flow *fl);
 extern atomic_t pp_timers;
+
+/* pp_owd.c */
+u32 pp_one_way(struct pp_flow *fl, u32 rtt_ns, u32 base_ns);
+enum pp_verdict pp_decide(struct pp_flow *fl, const struct fl_sample *s,
+			  const struct rate_sample *rs);
 
 /* pp_info.c */
 extern const struct fl_cc pp_cc;

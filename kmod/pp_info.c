@@ -17,6 +17,7 @@
 #include <linux/inet_diag.h>
 #include <linux/module.h>
 
+#include "fl_owd.h"
 #include "pp_flow.h"
 
 /* ss divides the two gains by this. */
@@ -105,6 +106,7 @@ static void pp_cc_info(struct sock *sk, struct fl_info *info)
 			     min_t(u32, fl->probes_out,
 				   fl->stats.probes - fl->stats.echoes);
 	info->watchdogs = fl->stats.watchdogs;
+	fl_owd_info(READ_ONCE(fl->tel), info);
 }
 
 /* Settings have changed: a flow that waits for its next probe asks at once, since

@@ -34,6 +34,7 @@
 #include "compat.h"
 #include "core/ledbat.h"
 #include "core/pp_weight.h"
+#include "fl_owd.h"
 #include "pp_flow.h"
 
 /* A flow that sent nothing for this many base RTTs probes before it sends. */
@@ -123,9 +124,15 @@ void pp_refresh(struct pp_flow *fl, u32 delay_ns, u32 probe_delay_ns)
 {
 	const struct fl_profile *pf = fl_profile_for(fl->sk, fl->set);
 	u16 prio = fl_flow_prio(fl->sk, fl->set);
-	u16 mss = min_t(u32, tcp_sk(fl->sk)->mss_cache, U16_MAX);
 	u32 gen = fl_profile_gen(pf) + fl_flow_gen(fl->set);
-	bool changed = gen != fl->gen || mss != fl->mss || prio != fl->prio;
+	bool changed = gen != fl->gen || prio != fl->prio;
+	u16 mss;
+
+	if (gen != fl->gen &&
+	    fl_owd_want(fl->sk, &fl->tel, READ_ONCE(pf->owd)))
+		fl->extra_ns = 0;
+	mss = min_t(u32, tcp_sk(fl->sk)->mss_cache, U16_MAX);
+	changed |= mss != fl->mss;
 
 	changed |= fl_base_learn(fl->sk, &fl->base,
 				 tcp_sk(fl->sk)->tcp_clock_cache, delay_ns,
@@ -159,9 +166,15 @@ void pp_apply(struct pp_flow *fl)
 		else
 			fl->stale_pkts = 0;
 	}
+	if (fl->extra_ns)
+		wnd += pp_extra_wnd(&fl->core, &fl->chan, fl->delay_ns,
+				    fl->extra_ns);
 	if (fl->dip_end_ns)
 		wnd = min_t(u64, wnd, FL_WND_ONE);
-	fl_apply_wnd(fl->sk, wnd, extra, fl->chan.base_ns);
+	fl_apply_wnd(fl->sk, wnd, extra,
+		     fl->chan.base_ns + fl->extra_ns);
+	if (fl->extra_ns)
+		fl_owd_pace(fl->sk, wnd, fl->chan.base_ns, fl->extra_ns);
 }
 
 /* A measured base RTT must be renewed while flows keep a queue: at the turn of
@@ -295,6 +308,7 @@ static void pp_sk_release(struct sock *sk)
 	RCU_INIT_POINTER(ps->flow, NULL);
 	fl_flow_detach(sk, fl->set);
 	fl->set = NULL;
+	fl_owd_want(sk, &fl->tel, false);
 	fl_give_back(sk);
 	if (!tp->snd_cwnd) {
 		tcp_snd_cwnd_set(tp, TCP_INIT_CWND);
@@ -339,6 +353,8 @@ static void pp_on_echo(struct pp_flow *fl)
 
 	trace_fl_prioplus_probe(fl->sk, 1, delay_ns);
 	pp_refresh(fl, 0, delay_ns);
+	if (fl->tel)
+		delay_ns = pp_one_way(fl, delay_ns, fl->chan.probe_base_ns);
 	if (!fl->core.stopped) {
 		/* of the watchdog: nothing but lost data is left in flight */
 		pp_mark_stale(fl);
@@ -400,9 +416,13 @@ static void pp_cong_control(FL_CONG_CONTROL_ARGS)
 	fl->last_ack_ns = s.now_ns;
 	full = fl_full_packets(sk, &fl->una, s.acked_pkts);
 	pp_refresh(fl, full ? s.delay_ns : 0, 0);
+	if (fl->tel && s.delay_ns) {
+		s.rtt_ns = s.delay_ns;
+		s.delay_ns = pp_one_way(fl, s.rtt_ns, fl->chan.base_ns);
+	}
 	if (!fl->core.stopped && !pp_dip(fl, s.delay_ns)) {
 		s.random = get_random_u32();
-		if (pp_on_ack(&fl->core, &fl->chan, &s) == PP_STOP) {
+		if (pp_decide(fl, &s, rs) == PP_STOP) {
 			fl->stats.stops++;
 			pp_trace_state(fl, s.delay_ns);
 			pp_probe_after(fl, fl->core.probe_wait_ns);

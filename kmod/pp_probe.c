@@ -154,6 +154,7 @@ static u64 pp_echo_timeout_ns(const struct pp_flow *fl)
 
 	if (fl->chan.limit_ns != U32_MAX)
 		ns = max_t(u64, ns, 4ULL * fl->chan.limit_ns);
+	ns += 2ULL * fl->extra_ns;
 	return ns << min_t(u32, fl->probes_lost, PP_ECHO_BACKOFF_MAX);
 }
 
@@ -217,6 +218,7 @@ static u64 pp_watchdog_ns(const struct pp_flow *fl)
 
 	if (fl->chan.limit_ns != U32_MAX)
 		ns = max_t(u64, ns, 2ULL * fl->chan.limit_ns);
+	ns += 2ULL * fl->extra_ns;
 	return max_t(u64, ns, PP_WATCHDOG_NS);
 }
 

@@ -21,6 +21,7 @@
 
 #include "compat.h"
 #include "fl_flow.h"
+#include "fl_owd.h"
 #include "fl_trace.h"
 #include "prioplus.h"
 
@@ -40,6 +41,7 @@
 /**
  * struct swift - what a flow keeps in the socket
  * @flow: settings of the socket
+ * @tel: telemetry, for one-way delays; NULL = RTTs
  * @wnd: window, packets << FL_WND_SHIFT; 0 before the first ACK
  * @state: Swift's memory
  * @rtt: delay samples
@@ -55,6 +57,7 @@
  */
 struct swift {
 	struct fl_flow *flow;
+	struct fl_tel *tel;
 	u64 wnd;
 	struct fl_swift_state state;
 	struct fl_rtt rtt;
@@ -90,12 +93,16 @@ static void swift_configure(const struct sock *sk, struct swift *sw,
 }
 
 /* Has anything changed that swift_configure() looks at? Then redo it. */
-static void swift_refresh(const struct sock *sk, struct swift *sw,
+static void swift_refresh(struct sock *sk, struct swift *sw,
 			  const struct fl_profile *pf, u32 delay_ns)
 {
 	u8 prio = fl_flow_prio(sk, sw->flow);
-	u16 mss = min_t(u32, tcp_sk(sk)->mss_cache, U16_MAX);
 	u32 gen = fl_profile_gen(pf) + fl_flow_gen(sw->flow);
+	u16 mss;
+
+	if (gen != sw->gen)
+		fl_owd_want(sk, &sw->tel, READ_ONCE(pf->owd));
+	mss = min_t(u32, tcp_sk(sk)->mss_cache, U16_MAX);
 
 	if (delay_ns && (sw->guess || delay_ns < sw->base_ns)) {
 		sw->base_ns = delay_ns;
@@ -145,6 +152,7 @@ static void swift_info(struct sock *sk, struct fl_info *info)
 		info->base_rtt_from = FL_FROM_MEASURED;
 	}
 	info->target_ns = READ_ONCE(sw->target_ns);
+	fl_owd_info(READ_ONCE(sw->tel), info);
 	info->window_milli = (wnd * 1000) >> FL_WND_SHIFT;
 	info->rate_bps = div_u64(((wnd >> 8) * sw->mss >> (FL_WND_SHIFT - 8)) *
 				 8 * NSEC_PER_SEC,
@@ -174,6 +182,28 @@ static void swift_init(struct sock *sk)
 	}
 }
 
+/* Put the window into the socket. Of a one-way delay it is what fills that; the
+ * same rate fills the rest of the round trip. Context: ACK, socket lock held.
+ */
+static void swift_apply(struct sock *sk, const struct swift *sw,
+			const struct fl_sample *s, u32 base_ns)
+{
+	u64 wnd = sw->wnd;
+	u32 extra_ns;
+
+	if (!s->delay_ns && sw->tel && sw->tel->owd.on)
+		return;
+	if (!s->delay_ns || s->rtt_ns <= s->delay_ns) {
+		fl_apply_wnd(sk, wnd, 0, s->delay_ns ?: sw->base_ns);
+		return;
+	}
+	extra_ns = s->rtt_ns - s->delay_ns;
+	wnd += div_u64(mul_u64_u32_shr(wnd, extra_ns, 10),
+		       max_t(u32, s->delay_ns >> 10, 1));
+	fl_apply_wnd(sk, wnd, 0, s->rtt_ns);
+	fl_owd_pace(sk, wnd, base_ns, extra_ns);
+}
+
 /* Context: each ACK of new data, softirq, socket lock held. */
 static void swift_cong_control(FL_CONG_CONTROL_ARGS)
 {
@@ -194,12 +224,19 @@ static void swift_cong_control(FL_CONG_CONTROL_ARGS)
 	struct fl_target t = {
 		.min_wnd = SWIFT_MIN_WND,
 	};
+	u32 base_ns = sw->base_ns;
 	bool full;
 
 	if (!sw->wnd)
 		swift_start(sk, sw, pf);
 	full = fl_full_packets(sk, &sw->una, s.acked_pkts);
 	swift_refresh(sk, sw, pf, full ? s.delay_ns : 0);
+	if (sw->tel && s.delay_ns) {
+		s.rtt_ns = s.delay_ns;
+		base_ns = fl_flow_base_rtt_ns(sw->flow, pf) ?: sw->base_ns;
+		s.delay_ns = fl_owd_sample(sw->tel, s.now_ns, s.rtt_ns, base_ns,
+					   READ_ONCE(pf->noise_ns));
+	}
 	t.target_ns = fl_swift_scaled_target(&sc, sw->target_ns, sw->wnd);
 	t.ai_wnd = sw->ai_wnd;
 	t.max_wnd = max_t(u64, (u64)SWIFT_MAX_BDP * sw->bdp_pkts, 16) <<
@@ -207,7 +244,7 @@ static void swift_cong_control(FL_CONG_CONTROL_ARGS)
 	fl_swift_ops.on_ack(&sw->state, &t, &sw->wnd, &s);
 	trace_fl_delay_update(sk, s.delay_ns, t.target_ns,
 			      (sw->wnd * 1000) >> FL_WND_SHIFT);
-	fl_apply_wnd(sk, sw->wnd, 0, s.delay_ns ?: sw->base_ns);
+	swift_apply(sk, sw, &s, base_ns);
 	fl_take_over(sk, READ_ONCE(pf->gso_segs));
 	fl_rtt_remember(sk, &sw->rtt);
 }
@@ -259,6 +296,7 @@ static void swift_release(struct sock *sk)
 	sw->base_ns = 0;
 	fl_flow_detach(sk, sw->flow);
 	sw->flow = NULL;
+	fl_owd_want(sk, &sw->tel, false);
 	fl_give_back(sk);
 }
 

@@ -15,6 +15,8 @@
  * @now_ns: monotonic time of the ACK, ns
  * @delay_ns: RTT of the newest data that the ACK acknowledges, ns; 0 = none
  *	(retransmitted data, or nothing new)
+ * @rtt_ns: the round trip of it, ns, where @delay_ns is less (fl_owd.c); 0 = it
+ *	is not
  * @acked_pkts: packets newly acknowledged or selectively acknowledged
  * @ack_seq: highest sequence number acknowledged
  * @snd_nxt: next sequence number to be sent
@@ -25,6 +27,7 @@
 struct fl_sample {
 	u64 now_ns;
 	u32 delay_ns;
+	u32 rtt_ns;
 	u32 acked_pkts;
 	u32 ack_seq;
 	u32 snd_nxt;

@@ -80,6 +80,32 @@ bool pp_owns_less(const struct pp_core *pp, const struct pp_chan *ch,
 	return own * 8 < fl_ns_to_wnd(ch->ppn, delay_ns) * eighths;
 }
 
+/**
+ * pp_extra_wnd() - packets in flight beyond the window
+ * @pp: the flow
+ * @ch: its channel
+ * @delay_ns: the delay that steers, ns, above 0
+ * @extra_ns: what a round trip takes longer than that: the ACKs wait, ns
+ *
+ * The window is what fills the delay that steers, so all arithmetic on delays
+ * holds. What fills the rest of the round trip is the flow's rate, window / delay,
+ * but no more than its share of the line: a step that is to raise the delay must
+ * do that once, not in proportion to a long round trip. It follows the waiting
+ * of the ACKs at once. If it did not, a queue that drains behind would come to
+ * stand ahead.
+ *
+ * Return: packets << FL_WND_SHIFT.
+ */
+u64 pp_extra_wnd(const struct pp_core *pp, const struct pp_chan *ch,
+		 u32 delay_ns, u32 extra_ns)
+{
+	u64 line = pp_own_part(pp, fl_ns_to_wnd(ch->ppn, extra_ns));
+	u64 rate = div_u64(mul_u64_u32_shr(pp->wnd, extra_ns, 10),
+			   max_t(u32, delay_ns >> 10, 1));
+
+	return min_t(u64, line, rate);
+}
+
 /* How many flows of the own priority want to resume? The paper does not ask:
  * each of them sends a packet. #flow is no answer, since it is in flight / W:
  * who has little takes itself for one of many, and would resume seldom. So the

@@ -201,6 +201,8 @@ enum pp_verdict pp_on_ack(struct pp_core *pp, const struct pp_chan *ch,
 			  const struct fl_sample *s);
 enum pp_verdict pp_on_probe(struct pp_core *pp, const struct pp_chan *ch,
 			    u32 delay_ns, u32 snd_nxt, u32 random);
+u64 pp_extra_wnd(const struct pp_core *pp, const struct pp_chan *ch,
+		 u32 delay_ns, u32 extra_ns);
 void pp_on_loss(struct pp_core *pp, const struct pp_chan *ch, u64 now_ns,
 		u32 rtt_ns, enum fl_loss how);
 

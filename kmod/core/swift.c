@@ -49,7 +49,8 @@ static void swift_on_ack(void *state, const struct fl_target *t, u64 *wnd,
 	if (s->delay_ns < t->target_ns) {
 		if (s->wnd_limited)
 			*wnd += fl_wnd_per_ack(t->ai_wnd, s->acked_pkts, *wnd);
-	} else if (swift_can_decrease(st, s->now_ns, s->delay_ns)) {
+	} else if (swift_can_decrease(st, s->now_ns,
+				      max_t(u32, s->rtt_ns, s->delay_ns))) {
 		cut = div64_u64(((u64)FL_SWIFT_BETA_PERMILLE *
 				 (s->delay_ns - t->target_ns)) <<
 				SWIFT_CUT_SHIFT, (u64)s->delay_ns * 1000);

@@ -324,6 +324,7 @@ test_settings()
 	setting urgent_priority 0 0 31
 	setting ai_bytes 150 1 1000000
 	setting share_ns 0 0 1000000
+	setting owd 0 0 1
 	setting probe_cap_us 1000 10 100000
 	setting probe_timeout_us 1000 50 1000000
 	setting paper 0 0 1

@@ -45,8 +45,11 @@ static void show_details(const struct fl_info *in)
 	if (in->limit_ns)
 		printf(" limit %s", show_time(in->limit_ns));
 	if (in->flags & FL_INFO_TELEMETRY)
-		printf(" queue %s target-queue %s", show_time(in->queue_ns),
-		       show_time(in->target_queue_ns));
+		printf(" queue %s", show_time(in->queue_ns));
+	if (in->flags & FL_INFO_OWD)
+		printf(" one-way");
+	else if (in->flags & FL_INFO_TELEMETRY)
+		printf(" target-queue %s", show_time(in->target_queue_ns));
 	if (in->flows_milli)
 		printf(" flows %s", show_milli(in->flows_milli));
 	printf(" window %s rate %s", show_milli(in->window_milli),

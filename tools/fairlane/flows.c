@@ -215,7 +215,7 @@ static void info_flags_json(cJSON *obj, uint32_t flags)
 {
 	static const char *const names[] = {
 		"probes", "telemetry", "telemetry_sent", "app_limited",
-		"listener",
+		"listener", "one_way",
 	};
 	cJSON *list = cJSON_AddArrayToObject(obj, "flags");
 	size_t i;

@@ -274,6 +274,7 @@ enum fl_state {
 #define FL_INFO_TELEMETRY_SENT	0x4	/* ... and is offered to the peer */
 #define FL_INFO_APP_LIMITED	0x8	/* the application limits the rate */
 #define FL_INFO_LISTENER	0x10	/* settings for accepted sockets */
+#define FL_INFO_OWD		0x20	/* one-way delay by telemetry, not RTT */
 
 /**
  * struct fl_info - what a socket does and why (FL_SO_INFO)
@@ -297,7 +298,7 @@ enum fl_state {
  * @delay_ns: newest RTT sample, 0: none
  * @target_ns: delay steered to, base RTT included, 0: none
  * @limit_ns: delay above which the flow stops, 0: never
- * @queue_ns: Soeze: newest largest queueing delay on the path
+ * @queue_ns: newest largest queueing delay on the path by telemetry
  * @target_queue_ns: Soeze: queueing delay that its rate asks for
  * @window_milli: congestion window, thousandths of a packet, 0: stopped
  * @rate_bps: window in a base RTT, payload bit/s

@@ -1,0 +1,147 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck disable=SC2016,SC2086,SC2317 # awk, jq, perl; words; called by name
+#
+# One-way delay by telemetry (net.fairlane.owd) on live sockets, in virtual time:
+#
+#	oa --- or --- ob	1 Gbit/s from or to ob, sch_fabric stamps there
+#
+# Names of tests as arguments select. Needs root, lablink, sch_fabric, ip, tc, jq
+# and, in PATH, ccflow, fairlane and lablink-ctl; $MODULES is the modules' folder.
+set -u
+# shellcheck disable=SC1091 # lib.sh is looked at by itself
+. ../lib.sh
+: "${MODULES:?folder of the modules}"
+
+load() { load_modules fairlane tcp_swift tcp_prioplus; }
+drop_net() { drop_nodes oa or ob; }
+flow() { ccflow -f oa -t ob -a 10.0.2.1 "$@"; }
+# Settings of the sender's namespace.
+set_a() { in_ns oa sysctl -q -w "net.fairlane.$1=$2"; }
+# Counter $2 of telemetry in namespace $1.
+told() { in_ns "$1" awk -v c="$2" '$1 == c { print $2 }' /proc/net/fairlane_telemetry; }
+
+# A fresh topology. Channels as wide as four packets, which take 12.3 us each.
+net()
+{
+	three_nodes oa or ob '10gbit' '' || return 1
+	in_ns oa sysctl -q -w net.fairlane.line_rate_mbps=1000 net.fairlane.fluct_ns=40000 \
+		net.fairlane.noise_ns=10000 net.fairlane.base_rtt_ns=30000 net.fairlane.owd=1
+	tc -n or qdisc replace dev east root handle 1: fabric limit 1mb stamp soze || return 1
+	flow -c cubic -b 1000 > /dev/null && flow -c cubic -b 1000 -a fd00:2::1 > /dev/null
+}
+
+# Members of the only flow with the control $1: jq's $2.
+shown()
+{
+	in_ns oa fairlane -j flow show cc "$1" state connected |
+		jq -r "[.[] | select(.state != \"none\")][-1] | $2"
+}
+
+# Is the flow of control $1 steered by one-way delays?
+one_way() { shown "$1" '.flags | index("one_way") != null'; }
+
+# Packets dropped at the bottleneck.
+drops() { tc -n or -s -j qdisc show dev east | jq '.[0].drops'; }
+
+# All that can, with both families, change after change on a live flow.
+test_live()
+{
+	for pair in prioplus/10.0.2.1 prioplus/fd00:2::1 prioplus-ledbat/10.0.2.1 swift/10.0.2.1; do
+		cc=${pair%%/*}
+		set_a owd 1
+		flow -a ${pair#*/} -c $cc -q 3 -b -1 -L 200 > /run/a &
+		sleep 0.05
+		expect "$pair: one-way" "$(one_way $cc)" = true
+		expect "$pair: queue told" "$(shown $cc .queue_ns)" -gt 10000
+		set_a owd 0
+		sleep 0.03
+		expect "$pair: RTT" "$(one_way $cc)" = false
+		sent=$(told oa sent)
+		sleep 0.03
+		expect "$pair: options since it is off" "$(told oa sent)" -eq "$sent"
+		set_a owd 1
+		sleep 0.03
+		expect "$pair: again" "$(one_way $cc)" = true
+		wait
+		# 23.6 MB without interruption
+		expect "$pair: bytes in 0.2 s" "$(field received 0 /run/a)" -ge 20000000
+	done
+	expect "drops" "$(drops)" -eq 0
+}
+
+# The peer stops to reflect: the RTT counts, and the flow goes on at its rate.
+test_peer_falls_silent()
+{
+	for cc in prioplus swift; do
+		in_ns ob sysctl -q -w net.fairlane.telemetry=1
+		flow -c $cc -q 3 -b -1 -L 200 > /run/a &
+		sleep 0.05
+		expect "$cc: one-way" "$(one_way $cc)" = true
+		in_ns ob sysctl -q -w net.fairlane.telemetry=0
+		sleep 0.05
+		expect "$cc: one-way without echoes" "$(one_way $cc)" = false
+		expect "$cc: echoes are counted" "$(shown $cc .telemetry_rx)" -ge 100
+		in_ns ob sysctl -q -w net.fairlane.telemetry=1
+		sleep 0.05
+		expect "$cc: one-way again" "$(one_way $cc)" = true
+		wait
+		expect "$cc: bytes in 0.2 s" "$(field received 0 /run/a)" -ge 20000000
+	done
+	expect "drops" "$(drops)" -eq 0
+}
+
+# The switch stops to stamp, options pass: what nobody tells is seen in the RTT.
+test_switch_falls_silent()
+{
+	for cc in prioplus swift; do
+		tc -n or qdisc change dev east root handle 1: fabric stamp soze
+		flow -c $cc -q 3 -b -1 -L 150 > /run/a &
+		sleep 0.05
+		expect "$cc: queue told" "$(shown $cc .queue_ns)" -gt 10000
+		tc -n or qdisc change dev east root handle 1: fabric stamp none
+		sleep 0.05
+		expect "$cc: queue told by nobody" "$(shown $cc .queue_ns)" -eq 0
+		wait
+		expect "$cc: bytes in 0.15 s" "$(field received 0 /run/a)" -ge 15000000
+		# D_limit is 240 us: 30 kB
+		expect "$cc: longest queue, bytes" \
+			"$(tc -n or -s -j qdisc show dev east | jq '.[0].fabric.backlog_max_bytes')" -le 60000
+	done
+	expect "drops" "$(drops)" -eq 0
+}
+
+# Losses: ACKs full of SACK blocks have no room for the option.
+test_losses()
+{
+	tc -n or qdisc replace dev east root netem limit 1000 rate 1gbit delay 5us loss random 2%
+	for cc in prioplus prioplus-ledbat swift; do
+		flow -c $cc -q 3 -n 2 -b 1000000 -L 60000 > /run/a || fault "$cc: with losses"
+	done
+}
+
+# To another control and back under traffic; the modules go while sockets, which
+# have telemetry, live on.
+test_removal()
+{
+	flow -c prioplus -n 4 -b 3000000 -S swift@100@200 -L 5000 > /run/a || fault "taking turns"
+	for m in tcp_prioplus tcp_swift; do
+		remove_module $m 200 10
+		insmod "$MODULES/$m.ko" || fault "$m is still in use"
+	done
+	flow -c prioplus -n 4 -b -1 -S cubic@1@10000 -L 200 > /run/a &
+	sleep 0.05
+	remove_module tcp_prioplus 100 0.001
+	remove_module tcp_swift 100 0.001
+	rmmod fairlane || fault "not removed under live sockets: $(lsmod)"
+	wait
+	expect "bytes of cubic afterwards" "$(field received 0 /run/a)" -ge 2000000
+	load || fault "not loaded again"
+}
+
+trap 'drop_net' EXIT
+# The stack distrusts times below 1 us, and booting takes none here.
+sleep 0.01
+load || exit 1
+tests=${*:-live peer_falls_silent switch_falls_silent losses removal}
+run_tests 1 $tests
