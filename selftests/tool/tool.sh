@@ -438,6 +438,7 @@ test_check_report()
 	in_ns ca fairlane -j check > /run/check
 	expect "exit status of check" $? -eq 0
 	json check -n ca check > /run/check
+	json noise -n ca noise measure self count 1000 line-rate 10gbit > /dev/null
 	expect "problems" "$(jq '[.[] | select(.verdict == "problem")] | length' /run/check)" -eq 0
 	expect "fairlane" "$(jq -r '.[] | select(.check == "fairlane").verdict' /run/check)" = ok
 	expect "device" "$(jq -r '[.[] | select(.check == "dev e0")][0].text' /run/check | cut -d, -f1-2)" = 'MTU 1500, 1gbit'

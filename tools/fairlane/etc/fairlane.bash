@@ -18,6 +18,7 @@ _fairlane_values()
 	by) echo size left ;;
 	jobs) compgen -f ;;
 	uid) compgen -u ;;
+	clock) echo kernel user ;;
 	prio|--prio) echo {0..15} default ;;
 	*) return 1 ;;
 	esac
@@ -29,7 +30,7 @@ _fairlane_words()
 	case $1:$2 in
 	:)
 		echo flow policy profile limits stats monitor check report top save \
-			restore run weight -j -p -d -n -V -h ;;
+			restore run weight noise -j -p -d -n -V -h ;;
 	flow:) echo show set watch help ;;
 	flow:set) echo "$_fairlane_filter" "$_fairlane_settings" fd all ;;
 	flow:watch) echo "$_fairlane_filter" interval count ;;
@@ -46,6 +47,11 @@ _fairlane_words()
 	profile:*) echo dst ;;
 	limits:) echo show set help ;;
 	limits:set) echo prio weight budget uid cgroup ;;
+	noise:) echo measure respond help ;;
+	noise:measure)
+		echo self port count interval size clock percentile flows line-rate ai \
+			target apply dst ;;
+	noise:respond) echo port connections ;;
 	stats:*) echo --openmetrics help ;;
 	monitor:*) echo flow refused policy profile limits count timeout help ;;
 	top:*) echo "$_fairlane_filter" interval count sort help ;;
