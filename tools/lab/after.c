@@ -135,6 +135,9 @@ static void after_read(struct scenario *sc, int g, struct waits *waits)
 				continue;
 			found = true;
 			waits->on[g * sc->groups + k] = true;
+			if (!sc->group[k].count)
+				y_error(y, "group %s has no flows to wait for",
+					sc->group[k].name);
 			if (!group_completes(sc, &sc->group[k]))
 				y_error(y, "group %s never completes: it has no size",
 					sc->group[k].name);
@@ -223,6 +226,7 @@ void after_load(struct scenario *sc)
 		struct ynode *delay = y_find(sc->group[g].y, "delay");
 
 		if (sc->group[g].waits) {
+			y_time(sc->group[g].y, "delay", 0);
 			after_read(sc, g, &waits);
 			after_check(sc, &sc->group[g]);
 		} else if (delay) {

@@ -11,15 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Cumulative distribution of flow sizes. */
-struct sizes {
-	double *bytes;
-	double *prob;
-	int n;
-};
-
 /* Read lines "<bytes> <cumulative probability 0..1 or 0..100>". */
-static bool sizes_read(struct ynode *y, const char *name, struct sizes *z)
+bool sizes_read(struct ynode *y, const char *name, struct sizes *z)
 {
 	char *path = scenario_file(y, name), *line = NULL;
 	FILE *f = fopen(path, "re");
@@ -78,7 +71,7 @@ static double sizes_mean(const struct sizes *z)
 }
 
 /* Draw one size, at least one byte. */
-static int64_t sizes_draw(const struct sizes *z, struct rng *rng)
+int64_t sizes_draw(const struct sizes *z, struct rng *rng)
 {
 	double u = rng_unit(rng), b = z->bytes[0];
 	int i;

@@ -213,6 +213,7 @@ struct timing {
 	int64_t start_ns, stop_ns, step_ns, jitter_ns, every_ns;
 	int times, count;
 	int64_t bytes;
+	struct sizes sizes;	/* n 0: all are of the size bytes */
 };
 
 /* Add the @count flows, each @times times, from @src to @dst. */
@@ -232,7 +233,8 @@ static void pair_add(struct scenario *sc, int g, struct node *src,
 		for (k = 0; k < t->times; k++)
 			flow_add(sc, g, src, dst,
 				 t->start_ns + shift + k * t->every_ns,
-				 t->stop_ns, t->bytes);
+				 t->stop_ns, t->sizes.n ?
+				 sizes_draw(&t->sizes, rng) : t->bytes);
 	}
 }
 
@@ -244,11 +246,15 @@ static void repeat_load(struct scenario *sc, int g, struct timing *t)
 	static const char *const waits[] = { "all", "node", NULL };
 	struct group *gr = &sc->group[g];
 	struct ynode *y = y_get(gr->y, "repeat");
+	const char *sizes;
 
 	if (!y || !y_is_map(y))
 		return;
-	if (t->bytes == NEVER)
-		y_error(y, "repeated flows need a size");
+	sizes = y_text(y, "sizes", NULL);
+	if (sizes ? t->bytes != NEVER : t->bytes == NEVER)
+		y_error(y, "repeated flows need a size (or sizes:, a distribution file, not both)");
+	if (sizes && !sizes_read(y, sizes, &t->sizes))
+		return;
 	t->times = y_int(y, "times", 1, 1, MAX_FLOWS);
 	if (y_find(y, "every")) {
 		t->every_ns = y_time(y, "every", 0);

@@ -185,6 +185,8 @@ struct scenario *scenario_load(const char *path, const struct strv *sets,
 	modules_load(sc);
 	topology_load(sc);
 	if (!y_errors())
+		dags_load(sc);
+	if (!y_errors())
 		groups_load(sc);
 	if (!y_errors()) {
 		events_load(sc);

@@ -103,6 +103,13 @@ struct group {
 	int first, count;	/* its flows in scenario.flow[] */
 };
 
+/* Cumulative distribution of flow sizes. */
+struct sizes {
+	double *bytes;
+	double *prob;
+	int n;
+};
+
 /* Opens when all of some flows have been delivered; lets others start. */
 struct gate {
 	int *after, afters;	/* flow numbers */
@@ -198,13 +205,16 @@ void node_batch(const struct scenario *sc, const struct node *n,
 		struct strv *out);
 void plan_network(cJSON *plan, const struct scenario *sc);
 
-/* flows.c, after.c, arrivals.c, events.c, noise.c */
+/* flows.c, after.c, dags.c, arrivals.c, events.c, noise.c */
 void groups_load(struct scenario *sc);
 void flow_add(struct scenario *sc, int group, struct node *src,
 	      struct node *dst, int64_t start_ns, int64_t stop_ns,
 	      int64_t bytes);
+bool sizes_read(struct ynode *y, const char *name, struct sizes *z);
+int64_t sizes_draw(const struct sizes *z, struct rng *rng);
 bool arrivals_load(struct scenario *sc, int group, struct node **src, int srcs,
 		   struct node **dst, int dsts, struct rng *rng);
+void dags_load(struct scenario *sc);
 void after_load(struct scenario *sc);
 int group_find(const struct scenario *sc, const char *name);
 int group_need(const struct scenario *sc, const struct ynode *y,
