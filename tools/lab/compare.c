@@ -38,8 +38,13 @@ static char *side_command(const cJSON *sweep, const cJSON *combo, int runs,
 		 json_text(sweep, "path"), runs);
 	if (first != 1)
 		buf_addf(&b, " --first-seed %d", first);
-	cJSON_ArrayForEach(set, cJSON_GetObjectItem(combo, "set"))
-		buf_addf(&b, " --set %s", set->valuestring);
+	cJSON_ArrayForEach(set, cJSON_GetObjectItem(combo, "set")) {
+		/* as a shell wants it; none of ours has such a quote inside */
+		const char *quote = strpbrk(set->valuestring, " \"[]*&;") ?
+				    "'" : "";
+
+		buf_addf(&b, " --set %s%s%s", quote, set->valuestring, quote);
+	}
 	return b.s;
 }
 

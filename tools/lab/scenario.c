@@ -142,7 +142,11 @@ static void references_load(struct scenario *sc)
 		if (!y_is_map(column))
 			continue;
 		for (k = 0; k < column->n; k++) {
-			char *base = xstrdup(column->child[k]->key);
+			const char *key = column->child[k]->key;
+			/* "A/B measure", see expect_ratio */
+			const char *blank = strchr(key, '/') ?
+					    strchr(key, ' ') : NULL;
+			char *base = xstrdup(blank ? blank + 1 : key);
 
 			*strchrnul(base, '.') = 0;
 			y_scalar(column->child[k]);

@@ -78,6 +78,13 @@ void summary_write(const struct run *run, const struct values *values,
 				cJSON_AddStringToObject(c, values->v[k].name,
 							t);
 		}
+		/* of ratios of sweeps, for lab compare */
+		for (k = 0; k < refs->child[i]->n; k++) {
+			const struct ynode *n = refs->child[i]->child[k];
+
+			if (n->text && strchr(n->key, '/'))
+				cJSON_AddStringToObject(c, n->key, n->text);
+		}
 	}
 	text = cJSON_Print(json);
 	path = xasprintf("%s/summary.json", run->dir);
