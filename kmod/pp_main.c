@@ -139,6 +139,8 @@ void pp_refresh(struct pp_flow *fl, u32 delay_ns, u32 probe_delay_ns)
 				 probe_delay_ns);
 	if (!changed)
 		return;
+	if (prio != fl->prio)
+		pp_move(&fl->core, prio > fl->prio);
 	fl->gen = gen;
 	fl->mss = mss;
 	fl->prio = prio;

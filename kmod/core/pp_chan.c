@@ -10,6 +10,7 @@
 #include <errno.h>
 #endif
 
+#include "pp_count.h"
 #include "pp_weight.h"
 
 /* All flows of a priority together grow by this part of a channel in an RTT, as
@@ -81,4 +82,27 @@ int pp_chan_init(struct pp_chan *ch, const struct pp_conf *cf, u32 prio)
 	ch->paper = cf->paper;
 	pp_weight_init(ch, cf->weight_milli, cf->share_ns);
 	return 0;
+}
+
+/**
+ * pp_move() - the priority has changed
+ * @pp: the flow; its channel is the new one from now on
+ * @up: to a higher one
+ *
+ * What was learnt belongs to the old channel: nobody of the new priority has
+ * stopped the flow, and nobody knows how many they are. A raised flow that waits
+ * goes by its next probe, as a newcomer; one that was lowered stops at the second
+ * sample above its new limit.
+ */
+void pp_move(struct pp_core *pp, bool up)
+{
+	pp->preempted = 0;
+	pp->gap = 0;
+	pp->clear = 0;
+	pp->hold = 0;
+	pp->over_rounds = 0;
+	pp->flows_known = 0;
+	pp->flows_q8 = PP_FLOWS_ONE;
+	pp->crowd_q8 = PP_FLOWS_ONE;
+	pp->in_channel = up ? 0 : PP_SETTLED;
 }

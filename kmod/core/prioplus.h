@@ -195,6 +195,7 @@ void pp_init(struct pp_core *pp, const struct fl_base_ops *base, u64 now_ns,
 	     u32 snd_nxt);
 void pp_suspend_idle(struct pp_core *pp);
 void pp_begin_urgent(struct pp_core *pp, const struct pp_chan *ch, u32 snd_nxt);
+void pp_move(struct pp_core *pp, bool up);
 void pp_skip(struct pp_core *pp, u32 snd_nxt);
 void pp_go(struct pp_core *pp, u64 wnd, u32 snd_nxt);
 enum pp_verdict pp_on_ack(struct pp_core *pp, const struct pp_chan *ch,

@@ -106,6 +106,63 @@ test_priority_change()
 	expect "bytes of the raised" "$(field received 0 /run/b)" -le 2900000
 }
 
+tracing=/sys/kernel/tracing
+
+# Begins a trace of what flows do, in ns of the same clock.
+trace_flows()
+{
+	mount -t tracefs none $tracing 2> /dev/null
+	echo mono > $tracing/trace_clock
+	echo > $tracing/trace
+	echo 1 > $tracing/events/fairlane/enable || fault "no tracepoints"
+}
+
+# In the trace, of the flow to port $1 after its priority was changed: time until
+# the first line with $2, and the delay in that line, us.
+after_change()
+{
+	awk -v port=":$1 " -v what="$2" '
+		!index($0, port) { next }
+		/fl_attr_change/ { t = stamp(); next }
+		t && index($0, what) { print int((stamp() - t) * 1e6), delay(); exit }
+		function stamp() { match($0, / [0-9]+[.][0-9]+: /); return substr($0, RSTART, RLENGTH - 2) + 0 }
+		function delay() { return match($0, /delay_ns=[0-9]+/) ? int(substr($0, RSTART + 9, RLENGTH - 9) / 1000) : 0 }' $tracing/trace
+}
+
+# live WHO FROM TO WORD PERCENT: a flow of priority FROM beside one of 8 becomes one
+# of TO, set by WHO; a line with WORD comes within PERCENT of the RTT in that line.
+live()
+{
+	# those of earlier ports are still closing
+	port=$((port + 1))
+	trace_flows
+	flow -c prioplus -q 8 -b -1 -L 12 > /run/a &
+	if [ "$1" = setsockopt ]; then
+		flow -c prioplus -q "$2" -p $port -F -Q "$3@6" -b -1 -L 12 > /run/b &
+	else
+		flow -c prioplus -q "$2" -p $port -b -1 -L 12 > /run/b &
+		sleep 0.006
+		in_ns ca fairlane flow set dport $port prio "$3" > /dev/null || fault "fairlane"
+	fi
+	wait
+	echo 0 > $tracing/events/fairlane/enable
+	after_change $port "$4" > /run/after
+	read -r us rtt_us < /run/after || fault "$1: no $4 in the trace"
+	echo "# $1, $2 to $3: ${us:-?} us until $4, RTT ${rtt_us:-?} us"
+	expect "us until $4 ($1, $2 to $3)" "${us:-1000000}" -le $((${rtt_us:-0} * $5 / 100))
+}
+
+# What is changed on a live flow can be seen within 2 RTTs: a waiting flow that is
+# raised asks at once and sends, which is one, a sending one that is lowered stops.
+test_live_priority()
+{
+	port=5001
+	for who in setsockopt netlink; do
+		live $who 1 9 stopped=0 110
+		live $who 9 1 stopped=1 200
+	done
+}
+
 # Probes are minimal frames, and no reason to undo anything.
 test_probes()
 {
@@ -133,9 +190,7 @@ traced() { grep -c "$*" $tracing/trace; }
 # What a flow does can be followed from outside.
 test_trace()
 {
-	tracing=/sys/kernel/tracing
-	mount -t tracefs none $tracing 2> /dev/null
-	echo 1 > $tracing/events/fairlane/enable || fault "no tracepoints"
+	trace_flows
 	flow -c prioplus -q 1 -b -1 -L 20 > /run/low &
 	sleep 0.005
 	flow -c prioplus -q 5 -p 5001 -b -1 -L 10 > /run/high
@@ -265,6 +320,12 @@ test_poor_peers()
 		match ip protocol 6 0xff match u16 53 0xffff at 2 action drop
 	flow -c prioplus -q 2 -n 2 -b 3000000 -L 2000 > /run/a || fault "without probes"
 	complete /run/a 600000
+	# ... and it says so. 32 lost probes take a third of a second.
+	flow -c prioplus -q 2 -p 5001 -b -1 -L 700 > /run/a &
+	sleep 0.6
+	in_ns ca fairlane flow show dport 5001 > /run/show
+	grep -q fallback /run/show || fault "no fallback: $(cat /run/show)"
+	wait
 	tc -n ca qdisc del dev e0 clsact
 }
 
@@ -511,6 +572,96 @@ test_base_rtt()
 	lablink-ctl set east netns cr rate 1gbit
 }
 
+# A high flow preempts a low one and gives back: $1 are options of the low one, $2 of
+# the high one. 20 ms at 1 Gbit/s are 2.4 MB.
+preempts()
+{
+	flow -c prioplus -q 1 -b -1 -L 60 $1 > /run/low &
+	sleep 0.02
+	flow -c prioplus -q 5 -p 5001 -b -1 -L 20 $2 > /run/high
+	wait
+	expect "bytes of the high one" "$(field received 0 /run/high)" -ge "${3:-2200000}"
+	expect "bytes of the low one" "$(field received 0 /run/low)" -ge 4200000
+	expect "pause of the low one, us" "$(field gap 0 /run/low)" -ge 17000
+	expect "pause of the low one, us" "$(field gap 0 /run/low)" -le 23000
+}
+
+# Marks do not matter: the delay decides.
+test_ecn()
+{
+	in_ns ca sysctl -q -w net.ipv4.tcp_ecn=1
+	in_ns cb sysctl -q -w net.ipv4.tcp_ecn=1
+	tc -n cr qdisc replace dev east root fabric limit 750kb ecn 10kb || fault "no sch_fabric"
+	ce=$(counter ca TcpExtTCPDeliveredCE)
+	preempts '' ''
+	expect "marked packets" "$(counter ca TcpExtTCPDeliveredCE)" -ge $((ce + 100))
+	in_ns ca sysctl -q -w net.ipv4.tcp_ecn=2
+	in_ns cb sysctl -q -w net.ipv4.tcp_ecn=2
+}
+
+# Flows with packets of 600 and of 1500 bytes in one queue, either way round. Short
+# ones carry a tenth less on the same line.
+test_mixed_mtu()
+{
+	ip -n cb addr add 10.0.2.2/24 dev e0
+	ip -n ca route add 10.0.2.2 via 10.0.1.254 mtu 600 quickack 1
+	preempts '' '-a 10.0.2.2' 2000000
+	ip -n ca route del 10.0.2.2
+	ip -n ca route add 10.0.2.2 via 10.0.1.254 quickack 1
+	ip -n ca route change 10.0.2.1 via 10.0.1.254 mtu 600 quickack 1 2> /dev/null ||
+		ip -n ca route add 10.0.2.1 via 10.0.1.254 mtu 600 quickack 1
+	flow -c prioplus -q 1 -b -1 -L 60 > /run/low &
+	sleep 0.02
+	flow -c prioplus -q 5 -p 5001 -a 10.0.2.2 -b -1 -L 20 > /run/high
+	wait
+	expect "bytes of the high one" "$(field received 0 /run/high)" -ge 2200000
+	expect "bytes of the low one, short packets" "$(field received 0 /run/low)" -ge 3800000
+}
+
+# The path becomes longer by 500 us, and shorter again: flows go on, and know the
+# new base RTT when the old one is forgotten (4.3 s).
+test_path_change()
+{
+	lablink-ctl set east netns cr rate 100mbit
+	in_ns ca sysctl -q -w net.fairlane.line_rate_mbps=100 \
+		net.fairlane.fluct_ns=300000 net.fairlane.noise_ns=50000
+	flow -c prioplus -q 3 -b -1 -L 10500 > /run/a &
+	sleep 1
+	tc -n cr qdisc replace dev west root netem limit 1000 delay 500us
+	sleep 5
+	base=$(mrtt_us 5000)
+	start=$(in_ns cb cat /sys/class/net/e0/statistics/rx_bytes)
+	sleep 1
+	end=$(in_ns cb cat /sys/class/net/e0/statistics/rx_bytes)
+	tc -n cr qdisc del dev west root
+	# the queue takes up what the path has lost until a window turns
+	sleep 2.5
+	again=$(mrtt_us 5000)
+	wait
+	expect "base RTT of the longer path, us" "${base:-0}" -ge 600
+	expect "base RTT of the longer path, us" "${base:-0}" -le 720
+	# 1 s at 100 Mbit/s
+	expect "bytes on the longer path" $((end - start)) -ge 11800000
+	expect "base RTT of the shorter path, us" "${again:-1000}" -le 160
+	expect "bytes of all" "$(field received 0 /run/a)" -ge 110000000
+	lablink-ctl set east netns cr rate 1gbit
+}
+
+# From one byte to a BDP: a probe, a few RTTs, whoever else sends.
+test_short_flows()
+{
+	flow -c prioplus -q 1 -b -1 -L 60 > /run/low &
+	sleep 0.01
+	for bytes in 1 1448 1449 2896 4344 10000; do
+		flow -c prioplus -q 5 -p 5001 -b $bytes -L 50 > /run/a || fault "$bytes bytes"
+		# RTT with the low one's queue: 75 us, with the own one's 235 us
+		expect "us until $bytes bytes had come" "$(field end 0 /run/a)" -le 1500
+		flow -c prioplus -q 1 -n 3 -p 5002 -b $bytes -L 50 > /run/a || fault "3 times $bytes bytes"
+	done
+	wait
+	expect "bytes of the low one" "$(field received 0 /run/low)" -ge 5500000
+}
+
 # No removal under live sockets; a storm of aborted ones leaves nothing.
 test_removal()
 {
@@ -538,6 +689,7 @@ trap 'drop_net' EXIT
 # The stack distrusts times below 1 us, and booting takes none here.
 sleep 0.01
 load || exit 1
-tests=${*:-addresses priorities priority_change probes trace loss ack_loss reordering close_stopped switch
-	listener poor_peers base_rtt settings ledbat prioplus_ledbat one_way deadlines many_flows removal}
+tests=${*:-addresses priorities priority_change live_priority probes trace loss ack_loss reordering close_stopped switch
+	listener poor_peers base_rtt settings ledbat prioplus_ledbat one_way deadlines many_flows
+	ecn mixed_mtu path_change short_flows removal}
 run_tests 1 $tests

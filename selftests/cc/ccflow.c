@@ -68,6 +68,7 @@ static struct {
 	int64_t limit_ns, switch_ns, abort_ns, priority_ns;
 	int priority_then;
 	long switches;
+	bool priority_by_fl_so;		/* the later one, not by SO_PRIORITY */
 	bool accepted_sends;
 	bool close_early;		/* close with all data still queued */
 } opt = {
@@ -150,6 +151,18 @@ static void set_priority(int fd, int priority)
 	if (priority >= 0 && setsockopt(fd, SOL_SOCKET, SO_PRIORITY, &priority,
 					sizeof(priority)))
 		die("SO_PRIORITY %d: %s", priority, strerror(errno));
+}
+
+/* The later priority. */
+static void change_priority(int fd)
+{
+	int priority = opt.priority_then;
+
+	if (!opt.priority_by_fl_so)
+		set_priority(fd, priority);
+	else if (setsockopt(fd, IPPROTO_IP, FL_SO_PRIORITY, &priority,
+			    sizeof(priority)))
+		die("FL_SO_PRIORITY %d: %s", priority, strerror(errno));
 }
 
 static void set_deadline(int fd, unsigned int us)
@@ -369,7 +382,7 @@ static void run(void)
 		}
 		if (opt.priority_ns >= 0 && now() >= opt.priority_ns) {
 			for (i = 0; i < opt.flows; i++)
-				set_priority(flows[i].tx, opt.priority_then);
+				change_priority(flows[i].tx);
 			opt.priority_ns = -1;
 		}
 		if (switches > 0 && now() >= next_switch) {
@@ -407,7 +420,7 @@ __attribute__((noreturn))
 static void usage(void)
 {
 	fputs("call: ccflow -f NS -t NS [-a ADDRESS] [-p PORT] [-c CC] [-l LISTENER-CC]\n"
-	      "	[-n FLOWS] [-b BYTES] [-q PRIORITY] [-Q PRIORITY@MS] [-L LIMIT-MS]\n"
+	      "	[-n FLOWS] [-b BYTES] [-q PRIORITY] [-Q PRIORITY@MS [-F]] [-L LIMIT-MS]\n"
 	      "	[-S CC@TIMES@US] [-A ABORT-MS] [-D DEADLINE-US] [-r] [-e]\n", stderr);
 	exit(2);
 }
@@ -474,6 +487,9 @@ static bool parse_other(int c, char *text)
 	case 'e':
 		opt.close_early = true;
 		break;
+	case 'F':
+		opt.priority_by_fl_so = true;
+		break;
 	case 'Q':
 		if (sscanf(text, "%d@%lf", &opt.priority_then, &ms) != 2)
 			return false;
@@ -496,7 +512,7 @@ int main(int argc, char **argv)
 	int c;
 
 	prctl(PR_SET_TIMERSLACK, 1);
-	while ((c = getopt(argc, argv, "f:t:a:p:c:l:n:b:q:Q:L:S:A:D:re")) != -1)
+	while ((c = getopt(argc, argv, "f:t:a:p:c:l:n:b:q:Q:L:S:A:D:reF")) != -1)
 		if (!(optarg && parse_number(c, optarg)) && !parse_other(c, optarg))
 			usage();
 	if (!opt.from || !opt.to || opt.flows < 1 || opt.flows > FLOWS_MAX ||

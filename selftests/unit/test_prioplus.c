@@ -557,16 +557,10 @@ TEST(base_delay_bounds_the_flow_count)
 	rtt(0);
 	CHECK_LE(flow.flows_q8, div64_u64(chan.bdp_wnd << PP_FLOWS_SHIFT,
 					  8 * FL_WND_ONE));
-	CHECK_LE(PP_FLOWS_ONE, flow.flows_q8);
-	/* a queue says nothing of that kind */
-	flow.flows_q8 = 500 * PP_FLOWS_ONE;
-	rtt(3000);
-	CHECK_EQ(flow.flows_q8, 500 * PP_FLOWS_ONE);
 }
 
 TEST(one_of_a_crowd_grows_by_a_quarter)
 {
-	/* in the lowest channel, with all of the room above */
 	start(5, false, 0);
 	probe(2000, 0);
 	flow.wnd = 4 * FL_WND_ONE;
@@ -577,6 +571,29 @@ TEST(one_of_a_crowd_grows_by_a_quarter)
 	ack(2000);
 	CHECK_LE(flow.wnd, 5 * FL_WND_ONE + 4 * chan.ai_wnd);
 	CHECK_LT(4 * FL_WND_ONE + FL_WND_ONE / 2, flow.wnd);
+}
+
+TEST(a_moved_flow_begins_anew)
+{
+	/* preempted at priority 1, by many, as far as it knows */
+	start(1, false, 0);
+	probe(30000, 0);
+	CHECK(flow.preempted);
+	flow.flows_q8 = 500 * PP_FLOWS_ONE;
+	flow.flows_known = 1;
+	CHECK_EQ(probe(15000, 0), PP_PROBE);
+	/* raised: the first probe below its new limit lets it send */
+	CHECK_EQ(pp_chan_init(&chan, &conf, 6), 0);
+	pp_move(&flow, true);
+	CHECK_EQ(probe(15000, 0), PP_RESUME);
+	CHECK(!flow.flows_known);
+	/* lowered: the second sample above its new limit stops it */
+	CHECK_EQ(pp_chan_init(&chan, &conf, 1), 0);
+	pp_move(&flow, false);
+	flow.wnd = 4 * FL_WND_ONE;
+	pp_skip(&flow, seq);
+	CHECK_EQ(ack(15000), PP_SEND);
+	CHECK_EQ(ack(15000), PP_STOP);
 }
 
 TEST(window_is_bounded_by_the_limit)
