@@ -175,7 +175,8 @@ struct fabric_buffer;
 /**
  * struct fabric_stamp - telemetry
  * @kind: FABRIC_STAMP_*
- * @round_ns: values are rounded down to a multiple of this power of two
+ * @round_ns: values are rounded to a multiple of this power of two
+ * @told_ns: what rounding last gave
  * @tau_ns: time constant of the filter
  * @value_ns: its output
  * @last_ns: when it was last fed
@@ -184,6 +185,7 @@ struct fabric_buffer;
 struct fabric_stamp {
 	u8 kind;
 	u32 round_ns;
+	u32 told_ns;
 	u32 tau_ns;
 	u32 value_ns;
 	u64 last_ns;

@@ -342,6 +342,7 @@ static void fabric_change_apply(struct Qdisc *sch, struct nlattr **tb,
 	q->stamp.kind = change->stamp.kind;
 	q->stamp.tau_ns = change->stamp.tau_ns;
 	q->stamp.round_ns = change->stamp.round_ns;
+	q->stamp.told_ns = 0;
 	fabric_line_apply(sch, &change->line);
 	fabric_band_update(q);
 	fabric_look_again(sch);

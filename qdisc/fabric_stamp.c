@@ -19,6 +19,12 @@
 #define FABRIC_INT_QUEUE_SHIFT	13	/* queue depth in 8192 bytes */
 #define FABRIC_INT_QUEUE_MAX	0x7f
 
+/* A plain header: no IP options, Söze's option first of TCP's. */
+#define FABRIC_IPV4_PLAIN	0x45
+#define FABRIC_PLAIN_BYTES	(FABRIC_TCP_MIN_BYTES + FL_TELEMETRY_BYTES)
+#define FABRIC_SOZE_WORD	((u32)FL_TELEMETRY_KIND << 24 | \
+				 FL_TELEMETRY_BYTES << 16 | FL_TELEMETRY_EXID)
+
 static const struct fabric_opt fabric_soze_option = {
 	.kind = FL_TELEMETRY_KIND,
 	.bytes = FL_TELEMETRY_BYTES,
@@ -112,8 +118,10 @@ static u64 fabric_stamp_value(struct fabric_stamp *stamp, u64 delay_ns,
 		stamp->value_ns = delay;
 		stamp->last_ns = now_ns;
 	}
-	if (stamp->round_ns)
-		delay &= ~(stamp->round_ns - 1);
+	if (stamp->round_ns) {
+		delay = fabric_round(stamp->told_ns, delay, stamp->round_ns);
+		stamp->told_ns = delay;
+	}
 	return delay;
 }
 
@@ -133,6 +141,61 @@ static int fabric_stamp_soze(struct sk_buff *skb, int offset, int bytes,
 	/* An option at an odd place straddles two words. */
 	fabric_replace_byte(skb, th, at + 4, value >> 8);
 	fabric_replace_byte(skb, th, at + 5, value & 0xff);
+	return FABRIC_STAMPED_RAISED;
+}
+
+/* Where TCP begins if everything is as it is in nearly all packets: headers in one
+ * piece, no IP options, no fragment. Return: it, or NULL: look closer.
+ */
+static u8 *fabric_plain_tcp(struct sk_buff *skb)
+{
+	int left = skb_headlen(skb) - skb_network_offset(skb);
+	u8 *ip = skb_network_header(skb);
+
+	if (ip < skb->data ||
+	    left < (int)sizeof(struct iphdr) + FABRIC_PLAIN_BYTES)
+		return NULL;
+	if (skb->protocol == htons(ETH_P_IP)) {
+		if (ip[0] != FABRIC_IPV4_PLAIN ||
+		    ip[offsetof(struct iphdr, protocol)] != IPPROTO_TCP ||
+		    ip_is_fragment((struct iphdr *)ip))
+			return NULL;
+		return ip + sizeof(struct iphdr);
+	}
+	if (skb->protocol != htons(ETH_P_IPV6) || ip[0] >> 4 != 6 ||
+	    ip[offsetof(struct ipv6hdr, nexthdr)] != IPPROTO_TCP ||
+	    left < (int)sizeof(struct ipv6hdr) + FABRIC_PLAIN_BYTES)
+		return NULL;
+	return ip + sizeof(struct ipv6hdr);
+}
+
+/* Söze's option at the front of a plain TCP header. Return: FABRIC_STAMPED_*, or
+ * -1: look closer.
+ */
+static int fabric_stamp_plain(struct sk_buff *skb, u64 delay_ns)
+{
+	u64 value = min_t(u64, delay_ns >> FL_TELEMETRY_SHIFT,
+			  FL_TELEMETRY_MAX);
+	u8 *th = fabric_plain_tcp(skb), *option;
+	__be16 old, new;
+
+	if (!th)
+		return -1;
+	option = th + FABRIC_TCP_MIN_BYTES;
+	if (get_unaligned_be32(option) != FABRIC_SOZE_WORD ||
+	    th[12] >> 4 < FABRIC_PLAIN_BYTES / 4)
+		return -1;
+	old = get_unaligned((__be16 *)(option + 4));
+	if (value <= ntohs(old))
+		return FABRIC_STAMPED_SEEN;
+	if (skb_cloned(skb) &&
+	    !skb_clone_writable(skb, th + FABRIC_PLAIN_BYTES - skb->data))
+		return -1;
+	new = htons(value);
+	/* if the device has to complete it, or has added it up, nothing changes */
+	if (skb->ip_summed != CHECKSUM_PARTIAL)
+		csum_replace2(&((struct tcphdr *)th)->check, old, new);
+	put_unaligned(new, (__be16 *)(option + 4));
 	return FABRIC_STAMPED_RAISED;
 }
 
@@ -182,6 +245,11 @@ void fabric_stamp_packet(struct fabric_sched *q, const struct fabric_band *band,
 	const struct fabric_opt *want;
 	const u8 *th;
 
+	if (likely(q->stamp.kind == FABRIC_STAMP_SOZE)) {
+		result = fabric_stamp_plain(skb, value_ns);
+		if (likely(result >= 0))
+			goto stamped;
+	}
 	offset = fabric_find_tcp(skb, &ttl);
 	if (offset < 0) {
 		count[FABRIC_STAMPED_NOT_TCP]++;
@@ -209,6 +277,7 @@ void fabric_stamp_packet(struct fabric_sched *q, const struct fabric_band *band,
 	else
 		result = fabric_stamp_int(skb, offset, bytes, th + at, at,
 					  value_ns, band->fifo.bytes, ttl);
+stamped:
 	count[FABRIC_STAMPED_SEEN]++;
 	if (result == FABRIC_STAMPED_RAISED)
 		count[FABRIC_STAMPED_RAISED]++;

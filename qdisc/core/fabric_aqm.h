@@ -103,4 +103,26 @@ static inline u32 fabric_smooth(u32 old, u32 value, u64 dt_ns, u32 tau_ns)
 	return old + (s32)(step * (s64)dt_ns / tau_ns);
 }
 
+/**
+ * fabric_round() - make a value coarser, and steadier
+ * @told: what was told last, a multiple of @round
+ * @value: input
+ * @round: power of two
+ *
+ * Rounding down alone would tell two values in turn while the input moves about
+ * a multiple of @round, as queues do in the steady state. So the last one stays
+ * until the input is further than half of @round outside of what it stands for.
+ *
+ * Return: @told, or @value rounded down; differs from @value by less than 1.5
+ * times @round.
+ */
+static inline u32 fabric_round(u32 told, u32 value, u32 round)
+{
+	u32 slack = round / 2;
+
+	if (value + slack >= told && value < (u64)told + round + slack)
+		return told;
+	return value & ~(round - 1);
+}
+
 #endif /* FABRIC_AQM_H */

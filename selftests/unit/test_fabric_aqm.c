@@ -85,6 +85,23 @@ TEST(smoothing_moves_by_the_time_that_passed)
 		 4294967290U);
 }
 
+TEST(rounding_tells_the_same_as_long_as_it_can)
+{
+	/* rounded down at first */
+	CHECK_EQ(fabric_round(0, 5000, 1024), 4096U);
+	/* what is told stands for 4096 to 5119, and stays 512 beyond it */
+	CHECK_EQ(fabric_round(4096, 3584, 1024), 4096U);
+	CHECK_EQ(fabric_round(4096, 3583, 1024), 3072U);
+	CHECK_EQ(fabric_round(4096, 5631, 1024), 4096U);
+	CHECK_EQ(fabric_round(4096, 5632, 1024), 5120U);
+	CHECK_EQ(fabric_round(4096, 0, 1024), 0U);
+	/* the ends of the range, and no rounding at all */
+	CHECK_EQ(fabric_round(0xfffffc00, 0xffffffff, 1024), 0xfffffc00U);
+	CHECK_EQ(fabric_round(0, 0xffffffff, 65536), 0xffff0000U);
+	CHECK_EQ(fabric_round(7, 8, 1), 8U);
+	CHECK_EQ(fabric_round(8, 8, 1), 8U);
+}
+
 /* A header with options. */
 struct header {
 	u8 byte[FABRIC_TCP_MAX_BYTES];
