@@ -34,10 +34,23 @@
 /* Longest packet whose length the IP header tells. */
 #define FL_OPTION_LEN_MAX	65535
 
+/* What lies at the front of a TCP header's options, as a word: our option, and
+ * what nearly all segments have that lack it: time stamps, and nothing else.
+ */
+#define FL_OPTION_WORD		((u32)FL_TELEMETRY_KIND << 24 | \
+				 FL_TELEMETRY_BYTES << 16 | FL_TELEMETRY_EXID)
+#define FL_OPTION_STAMP_WORD	(TCPOPT_NOP << 24 | TCPOPT_NOP << 16 | \
+				 TCPOPT_TIMESTAMP << 8 | TCPOLEN_TIMESTAMP)
+#define FL_OPTION_STAMP_BYTES	(FL_TCP_MIN_BYTES + TCPOLEN_TSTAMP_ALIGNED)
+#define FL_OPTION_FRONT_MIN_BYTES (FL_TCP_MIN_BYTES + FL_TELEMETRY_BYTES)
+
+/* Headers without IP options are moved by words. */
+#define FL_OPTION_FRONT_BYTES	(sizeof(struct iphdr) + FL_TCP_MIN_BYTES)
+
 /* Does the namespace take part? Context: any. */
-static bool fl_option_wanted(const struct net *net)
+static bool fl_option_wanted(const struct fl_tel_net *tn)
 {
-	return READ_ONCE(fl_profile_get(net)->telemetry);
+	return READ_ONCE(tn->profile->telemetry);
 }
 
 /* Bytes of the IP header if TCP follows at once, else 0. */
@@ -52,42 +65,42 @@ static int fl_option_ip_bytes(const struct sk_buff *skb, u8 pf)
 	       sizeof(struct ipv6hdr) : 0;
 }
 
-/* Is there room: in the TCP header, in the packet's length, on the path? */
-static bool fl_option_fits(const struct sk_buff *skb, int ip_bytes,
-			   int tcp_bytes)
+/* Is there room: in the TCP header, in the packet's length, on the path? TCP has
+ * brought the path's MTU up to date for this very segment.
+ */
+static bool fl_option_fits(const struct sk_buff *skb, const struct sock *sk,
+			   int ip_bytes, int tcp_bytes)
 {
-	const struct dst_entry *dst = skb_dst(skb);
 	u32 bytes = skb->len;
 
-	if (tcp_bytes + FL_TELEMETRY_BYTES > FL_TCP_MAX_BYTES || !dst ||
+	if (tcp_bytes + FL_TELEMETRY_BYTES > FL_TCP_MAX_BYTES ||
 	    skb->len + FL_TELEMETRY_BYTES > FL_OPTION_LEN_MAX)
 		return false;
 	if (skb_is_gso(skb))
 		bytes = ip_bytes + tcp_bytes + skb_shinfo(skb)->gso_size;
-	return bytes + FL_TELEMETRY_BYTES <= dst_mtu(dst);
+	return bytes + FL_TELEMETRY_BYTES <=
+	       READ_ONCE(inet_csk(sk)->icsk_pmtu_cookie);
 }
 
-/* The headers' own numbers, after skb has grown. */
-static void fl_option_fix(struct sk_buff *skb, u8 pf, int ip_bytes)
+/* The headers' own numbers, after skb has grown. The IP header's checksum is
+ * complete, TCP's is that of the pseudo header, which has the length in it.
+ */
+static void fl_option_fix(struct sk_buff *skb, struct tcphdr *th, u8 pf,
+			  int ip_bytes)
 {
-	struct tcphdr *th = tcp_hdr(skb);
-	u32 tcp_len = skb->len - ip_bytes;
-
 	th->doff += FL_TELEMETRY_BYTES / 4;
+	th->check = (__force __sum16)csum16_add((__force __sum16)th->check,
+						htons(FL_TELEMETRY_BYTES));
 	/* the device or a fallback completes it over the new header */
 	skb->csum_start = skb_transport_header(skb) - skb->head;
 	if (pf == NFPROTO_IPV4) {
-		struct iphdr *ip = ip_hdr(skb);
+		struct iphdr *ip = (struct iphdr *)skb->data;
+		__be16 bytes = htons(skb->len);
 
-		ip->tot_len = htons(skb->len);
-		ip_send_check(ip);
-		th->check = ~tcp_v4_check(tcp_len, ip->saddr, ip->daddr, 0);
+		csum_replace2(&ip->check, ip->tot_len, bytes);
+		ip->tot_len = bytes;
 	} else {
-		struct ipv6hdr *ip = ipv6_hdr(skb);
-
-		ip->payload_len = htons(tcp_len);
-		th->check = ~csum_ipv6_magic(&ip->saddr, &ip->daddr, tcp_len,
-					     IPPROTO_TCP, 0);
+		ipv6_hdr(skb)->payload_len = htons(skb->len - ip_bytes);
 	}
 }
 
@@ -95,60 +108,68 @@ static void fl_option_fix(struct sk_buff *skb, u8 pf, int ip_bytes)
 static u8 *fl_option_insert(struct sk_buff *skb, u8 pf, int ip_bytes)
 {
 	int front = ip_bytes + FL_TCP_MIN_BYTES;
+	u64 head[FL_OPTION_FRONT_BYTES / sizeof(u64)];
+	u8 *from = skb->data, *to;
 
 	if (skb_cow_head(skb, FL_TELEMETRY_BYTES))
 		return NULL;
-	skb_push(skb, FL_TELEMETRY_BYTES);
-	memmove(skb->data, skb->data + FL_TELEMETRY_BYTES, front);
+	from = skb->data;
+	to = __skb_push(skb, FL_TELEMETRY_BYTES);
+	if (likely(front == FL_OPTION_FRONT_BYTES)) {
+		memcpy(head, from, FL_OPTION_FRONT_BYTES);
+		memcpy(to, head, FL_OPTION_FRONT_BYTES);
+	} else {
+		memmove(to, from, front);
+	}
 	skb_reset_network_header(skb);
 	skb_set_transport_header(skb, ip_bytes);
-	fl_option_fix(skb, pf, ip_bytes);
-	return skb->data + front;
+	fl_option_fix(skb, (struct tcphdr *)(to + ip_bytes), pf, ip_bytes);
+	return to + front;
 }
 
 static unsigned int fl_option_out(void *priv, struct sk_buff *skb,
 				  const struct nf_hook_state *state)
 {
-	struct sock *sk = skb->sk;
-	struct fl_tel_net *tn;
 	u16 echo = FL_TELEMETRY_NO_ECHO;
+	struct sock *sk = skb->sk;
 	int ip_bytes, tcp_bytes;
 	struct tcphdr *th;
 	struct fl_tel *tel;
-	bool data;
+	bool data, fresh;
 	u8 *at;
 
 	if (!sk || !sk_fullsock(sk) || sk->sk_protocol != IPPROTO_TCP)
 		return NF_ACCEPT;
-	tel = fl_tel_lookup(sk);
-	if (!tel || !fl_option_wanted(state->net))
-		return NF_ACCEPT;
 	ip_bytes = fl_option_ip_bytes(skb, state->pf);
-	if (!ip_bytes || skb->ip_summed != CHECKSUM_PARTIAL ||
+	if (!ip_bytes)
+		return NF_ACCEPT;
+	tel = fl_tel_lookup(sk);
+	if (!tel || !fl_option_wanted(tel->net) ||
+	    skb->ip_summed != CHECKSUM_PARTIAL ||
 	    skb_headlen(skb) < ip_bytes + FL_TCP_MIN_BYTES)
 		return NF_ACCEPT;
 	th = (struct tcphdr *)(skb->data + ip_bytes);
 	tcp_bytes = th->doff * 4;
 	data = skb->len > ip_bytes + tcp_bytes;
-	if (th->syn || th->rst ||
-	    !(READ_ONCE(tel->fresh) || (data && READ_ONCE(tel->sending))) ||
+	fresh = READ_ONCE(tel->fresh);
+	if (tcp_flag_word(th) & (TCP_FLAG_SYN | TCP_FLAG_RST) ||
+	    !(fresh || (data && READ_ONCE(tel->sending))) ||
 	    fl_tel_signed(sk))
 		return NF_ACCEPT;
-	tn = fl_tel_net_of(state->net);
 	at = NULL;
-	if (fl_option_fits(skb, ip_bytes, tcp_bytes))
+	if (fl_option_fits(skb, sk, ip_bytes, tcp_bytes))
 		at = fl_option_insert(skb, state->pf, ip_bytes);
 	if (!at) {
-		fl_tel_add(tn, FL_TEL_NO_ROOM);
+		fl_tel_add(tel->net, FL_TEL_NO_ROOM);
 		return NF_ACCEPT;
 	}
-	if (READ_ONCE(tel->fresh)) {
+	if (fresh) {
 		WRITE_ONCE(tel->fresh, false);
 		echo = READ_ONCE(tel->heard);
-		fl_tel_add(tn, FL_TEL_ECHOED);
+		fl_tel_add(tel->net, FL_TEL_ECHOED);
 	}
 	if (data)
-		fl_tel_add(tn, FL_TEL_SENT);
+		fl_tel_add(tel->net, FL_TEL_SENT);
 	fl_tel_put(at, 0, echo);
 	return NF_ACCEPT;
 }
@@ -241,49 +262,94 @@ static bool fl_option_csum_ok(struct sk_buff *skb, u8 pf, int ip_bytes)
 	return !nf_ip6_checksum(skb, NF_INET_LOCAL_IN, ip_bytes, IPPROTO_TCP);
 }
 
+/* A malformed option has come. */
+static void fl_option_bad(struct sk_buff *skb, const struct tcphdr *th,
+			  const struct nf_hook_state *state)
+{
+	struct sock *sk = fl_option_socket(skb, th, state);
+	struct fl_tel *tel = sk ? fl_tel_lookup(sk) : NULL;
+
+	if (tel)
+		WRITE_ONCE(tel->bad, tel->bad + 1);
+}
+
+/* A segment has our option at @at, or FL_TEL_MALFORMED ones. */
+static void fl_option_heard(struct sk_buff *skb,
+			    const struct nf_hook_state *state, int ip_bytes,
+			    const struct tcphdr *th, int at)
+{
+	struct fl_tel_net *tn = fl_tel_net_of(state->net);
+	struct sock *sk;
+
+	if (!fl_option_wanted(tn))
+		return;
+	if (unlikely(at < 0))
+		fl_tel_add(tn, FL_TEL_BAD);
+	if (!fl_option_csum_ok(skb, state->pf, ip_bytes))
+		return;
+	if (unlikely(at < 0)) {
+		fl_option_bad(skb, th, state);
+		return;
+	}
+	sk = fl_option_socket(skb, th, state);
+	if (!sk)
+		return;
+	if (likely(fl_option_in_window(sk, th)))
+		fl_option_take(skb, sk, tn, (const u8 *)th + at,
+			       skb->len > ip_bytes + th->doff * 4);
+	else
+		fl_tel_add(tn, FL_TEL_STRAY);
+}
+
+/* Options that are not as in nearly all segments. */
+static noinline void fl_option_search(struct sk_buff *skb,
+				      const struct nf_hook_state *state,
+				      int ip_bytes)
+{
+	u8 buffer[FL_TCP_MAX_BYTES];
+	const struct tcphdr *th;
+	int bytes, at;
+
+	th = skb_header_pointer(skb, ip_bytes, FL_TCP_MIN_BYTES, buffer);
+	if (!th || tcp_flag_word(th) & (TCP_FLAG_SYN | TCP_FLAG_RST))
+		return;
+	bytes = th->doff * 4;
+	if (bytes < FL_TCP_MIN_BYTES + FL_TELEMETRY_BYTES)
+		return;
+	th = skb_header_pointer(skb, ip_bytes, bytes, buffer);
+	if (!th)
+		return;
+	at = fl_tel_find((const u8 *)th, bytes);
+	if (at != FL_TEL_NONE)
+		fl_option_heard(skb, state, ip_bytes, th, at);
+}
+
+/* Nearly all segments have our option at the front, or time stamps and nothing
+ * else, in one piece.
+ */
 static unsigned int fl_option_in(void *priv, struct sk_buff *skb,
 				 const struct nf_hook_state *state)
 {
 	int ip_bytes = fl_option_ip_bytes(skb, state->pf);
-	u8 buffer[FL_TCP_MAX_BYTES];
 	const struct tcphdr *th;
-	struct fl_tel_net *tn;
-	struct fl_tel *tel;
-	struct sock *sk;
-	int bytes, at;
+	u32 word;
 
 	if (!ip_bytes)
 		return NF_ACCEPT;
-	th = skb_header_pointer(skb, ip_bytes, FL_TCP_MIN_BYTES, buffer);
-	if (!th || th->syn || th->rst)
+	th = (const struct tcphdr *)(skb->data + ip_bytes);
+	if (unlikely(skb_headlen(skb) < ip_bytes + FL_OPTION_FRONT_MIN_BYTES)) {
+		fl_option_search(skb, state, ip_bytes);
 		return NF_ACCEPT;
-	bytes = th->doff * 4;
-	if (bytes < FL_TCP_MIN_BYTES + FL_TELEMETRY_BYTES)
-		return NF_ACCEPT;
-	th = skb_header_pointer(skb, ip_bytes, bytes, buffer);
-	if (!th)
-		return NF_ACCEPT;
-	at = fl_tel_find((const u8 *)th, bytes);
-	if (at == FL_TEL_NONE || !fl_option_wanted(state->net))
-		return NF_ACCEPT;
-	tn = fl_tel_net_of(state->net);
-	if (at < 0)
-		fl_tel_add(tn, FL_TEL_BAD);
-	if (!fl_option_csum_ok(skb, state->pf, ip_bytes))
-		return NF_ACCEPT;
-	sk = fl_option_socket(skb, th, state);
-	if (!sk)
-		return NF_ACCEPT;
-	if (at < 0) {
-		tel = fl_tel_lookup(sk);
-		if (tel)
-			WRITE_ONCE(tel->bad, tel->bad + 1);
-	} else if (!fl_option_in_window(sk, th)) {
-		fl_tel_add(tn, FL_TEL_STRAY);
-	} else {
-		fl_option_take(skb, sk, tn, (const u8 *)th + at,
-			       skb->len > ip_bytes + bytes);
 	}
+	word = get_unaligned_be32(th + 1);
+	if (word == FL_OPTION_STAMP_WORD && th->doff * 4 == FL_OPTION_STAMP_BYTES)
+		return NF_ACCEPT;
+	if (word == FL_OPTION_WORD &&
+	    th->doff * 4 >= FL_OPTION_FRONT_MIN_BYTES &&
+	    !(tcp_flag_word(th) & (TCP_FLAG_SYN | TCP_FLAG_RST)))
+		fl_option_heard(skb, state, ip_bytes, th, FL_TCP_MIN_BYTES);
+	else
+		fl_option_search(skb, state, ip_bytes);
 	return NF_ACCEPT;
 }
 

@@ -23,6 +23,7 @@
 #include <trace/events/tcp.h>
 
 #include "compat.h"
+#include "fairlane.h"
 #include "fl_telemetry.h"
 
 static const char * const fl_tel_names[] = {
@@ -38,7 +39,22 @@ static const char * const fl_tel_names[] = {
 	[FL_TEL_FALLBACKS] = "fallbacks",
 };
 
+/* Each packet looks up. Sockets are at least a cache line apart. */
+static u32 fl_tel_hash(const void *key, u32 len, u32 seed)
+{
+	return hash_ptr(*(const void * const *)key, 32) ^ seed;
+}
+
+static int fl_tel_differs(struct rhashtable_compare_arg *arg, const void *obj)
+{
+	const struct fl_tel *tel = obj;
+
+	return tel->sk != *(const struct sock * const *)arg->key;
+}
+
 static const struct rhashtable_params fl_tel_params = {
+	.hashfn = fl_tel_hash,
+	.obj_cmpfn = fl_tel_differs,
 	.key_len = sizeof(struct sock *),
 	.key_offset = offsetof(struct fl_tel, sk),
 	.head_offset = offsetof(struct fl_tel, node),
@@ -92,6 +108,7 @@ struct fl_tel *fl_tel_make(struct sock *sk)
 	if (!tel)
 		goto nomem;
 	tel->sk = sk;
+	tel->net = fl_tel_net_of(sock_net(sk));
 	refcount_set(&tel->ref, 1);
 	other = rhashtable_lookup_get_insert_fast(&fl_tel_table, &tel->node,
 						  fl_tel_params);
@@ -204,25 +221,38 @@ static void fl_tel_on_destroy(void *data, struct sock *sk)
 static int fl_tel_show(struct seq_file *seq, void *v)
 {
 	struct fl_tel_net *tn = fl_tel_net_of(seq_file_single_net(seq));
-	int i;
+	int i, cpu;
+	u64 sum;
 
-	for (i = 0; i < FL_TEL_COUNTS; i++)
-		seq_printf(seq, "%s %lld\n", fl_tel_names[i],
-			   (long long)atomic64_read(&tn->count[i]));
+	for (i = 0; i < FL_TEL_COUNTS; i++) {
+		sum = 0;
+		for_each_possible_cpu(cpu)
+			sum += READ_ONCE(per_cpu_ptr(tn->counts, cpu)->n[i]);
+		seq_printf(seq, "%s %llu\n", fl_tel_names[i], sum);
+	}
 	return 0;
 }
 
 static int __net_init fl_tel_net_init(struct net *net)
 {
-	if (!proc_create_net_single("fairlane_telemetry", 0444, net->proc_net,
-				    fl_tel_show, NULL))
+	struct fl_tel_net *tn = fl_tel_net_of(net);
+
+	tn->profile = fl_profile_get(net);
+	tn->counts = alloc_percpu(struct fl_tel_counts);
+	if (!tn->counts)
 		return -ENOMEM;
+	if (!proc_create_net_single("fairlane_telemetry", 0444, net->proc_net,
+				    fl_tel_show, NULL)) {
+		free_percpu(tn->counts);
+		return -ENOMEM;
+	}
 	return 0;
 }
 
 static void __net_exit fl_tel_net_exit(struct net *net)
 {
 	remove_proc_entry("fairlane_telemetry", net->proc_net);
+	free_percpu(fl_tel_net_of(net)->counts);
 }
 
 static struct pernet_operations fl_tel_net_ops = {

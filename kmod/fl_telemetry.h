@@ -6,8 +6,8 @@
 #ifndef FL_TELEMETRY_H
 #define FL_TELEMETRY_H
 
-#include <linux/atomic.h>
 #include <linux/fairlane.h>
+#include <linux/percpu.h>
 #include <linux/refcount.h>
 #include <linux/rhashtable-types.h>
 #include <net/tcp.h>
@@ -30,8 +30,27 @@ enum fl_tel_count {
 };
 
 /**
+ * struct fl_tel_counts - counters of a processor
+ * @n: by enum fl_tel_count
+ */
+struct fl_tel_counts {
+	u64 n[FL_TEL_COUNTS];
+};
+
+/**
+ * struct fl_tel_net - telemetry of a network namespace
+ * @profile: its settings
+ * @counts: by processor
+ */
+struct fl_tel_net {
+	const struct fl_profile *profile;
+	struct fl_tel_counts __percpu *counts;
+};
+
+/**
  * struct fl_tel - telemetry of a socket
  * @sk: the socket, which outlives this
+ * @net: its namespace's
  * @sending: its congestion control wants telemetry
  * @reserved: its MSS leaves room for the option
  * @fresh: @heard has not been told to the peer
@@ -51,6 +70,7 @@ enum fl_tel_count {
  */
 struct fl_tel {
 	struct sock *sk;
+	struct fl_tel_net *net;
 	bool sending;
 	bool reserved;
 	bool fresh;
@@ -64,14 +84,6 @@ struct fl_tel {
 	refcount_t ref;
 	struct rhash_head node;
 	struct rcu_head rcu;
-};
-
-/**
- * struct fl_tel_net - telemetry of a network namespace
- * @count: by enum fl_tel_count
- */
-struct fl_tel_net {
-	atomic64_t count[FL_TEL_COUNTS];
 };
 
 struct fl_tel *fl_tel_start(struct sock *sk);
@@ -103,7 +115,7 @@ static inline bool fl_tel_signed(const struct sock *sk)
 
 static inline void fl_tel_add(struct fl_tel_net *tn, enum fl_tel_count what)
 {
-	atomic64_inc(&tn->count[what]);
+	this_cpu_inc(tn->counts->n[what]);
 }
 
 #endif /* FL_TELEMETRY_H */
