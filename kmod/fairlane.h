@@ -138,8 +138,10 @@ void fl_rtt_remember(struct sock *sk, struct fl_rtt *r);
  * @probe_ns: the same of a probe
  * @mss: bytes in a full packet, of @key
  * @turned: a window has turned; for the caller to clear
+ * @turn_ns: when the next one begins, monotonic ns, unless the clock is set
  */
 struct fl_base {
+	u64 turn_ns;
 	u32 key;
 	u32 window;
 	u32 data_ns;
@@ -246,7 +248,9 @@ static inline void fl_take_over(struct sock *sk, u32 gso_segs)
 	if (sk->sk_gso_max_segs != gso_segs)
 		sk->sk_gso_max_segs = min_t(u32, gso_segs,
 					    fl_route_gso_segs(sk));
-	cmpxchg(&sk->sk_pacing_status, SK_PACING_NONE, SK_PACING_NEEDED);
+	if (READ_ONCE(sk->sk_pacing_status) == SK_PACING_NONE)
+		cmpxchg(&sk->sk_pacing_status, SK_PACING_NONE,
+			SK_PACING_NEEDED);
 }
 
 /**

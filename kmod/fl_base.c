@@ -57,11 +57,19 @@ static u32 fl_base_key(const struct sock *sk)
 	return key ?: 1;
 }
 
-/* The turn of a window at monotonic time @now_ns. */
-static u32 fl_base_window(u64 now_ns)
+/* The window at monotonic time @now_ns. The wall clock is asked once in each: if
+ * it is set meanwhile, a flow finds out at the end of its window.
+ */
+static u32 fl_base_window(struct fl_base *b, u64 now_ns)
 {
-	return ktime_to_ns(ktime_mono_to_real(ns_to_ktime(now_ns))) >>
-	       FL_BASE_WINDOW_SHIFT;
+	u64 wall_ns;
+
+	if (likely(now_ns < b->turn_ns))
+		return b->window;
+	wall_ns = ktime_to_ns(ktime_mono_to_real(ns_to_ktime(now_ns)));
+	b->turn_ns = now_ns + BIT_ULL(FL_BASE_WINDOW_SHIFT) -
+		     (wall_ns & (BIT_ULL(FL_BASE_WINDOW_SHIFT) - 1));
+	return wall_ns >> FL_BASE_WINDOW_SHIFT;
 }
 
 /* What the table says, into the flow's own. Return: has it changed? */
@@ -85,7 +93,8 @@ void fl_base_start(struct sock *sk, struct fl_base *b)
 	b->mss = tcp_sk(sk)->mss_cache;
 	b->data_ns = FL_BASE_NONE;
 	b->probe_ns = FL_BASE_NONE;
-	b->window = fl_base_window(ktime_get_ns());
+	b->turn_ns = 0;
+	b->window = fl_base_window(b, ktime_get_ns());
 	fl_base_learn(sk, b, ktime_get_ns(), 0, 0);
 }
 EXPORT_SYMBOL_GPL(fl_base_start);
@@ -106,7 +115,7 @@ bool fl_base_learn(struct sock *sk, struct fl_base *b, u64 now_ns,
 		   u32 data_ns, u32 probe_ns)
 {
 	struct fl_base_net *bn = net_generic(sock_net(sk), fl_base_net_id);
-	u32 window = fl_base_window(now_ns);
+	u32 window = fl_base_window(b, now_ns);
 	struct fl_base_path *p;
 	u32 d, q;
 

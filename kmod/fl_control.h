@@ -34,6 +34,7 @@ struct netlink_callback;
 /**
  * struct fl_ns - the control plane of a network namespace
  * @net: the namespace
+ * @profile: its settings
  * @flows: flows by the socket's cookie
  * @priority_max: best priority that needs no privilege
  * @weight_max_milli: largest weight that needs no privilege, thousandths
@@ -54,6 +55,7 @@ struct netlink_callback;
  */
 struct fl_ns {
 	struct net *net;
+	const struct fl_profile *profile;
 	struct xarray flows;
 	u32 priority_max;
 	u32 weight_max_milli;

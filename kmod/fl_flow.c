@@ -258,7 +258,7 @@ const struct fl_profile *fl_profile_for(const struct sock *sk,
 		return fl_profile_get(sock_net(sk));
 	if (unlikely(f->prefix_gen != READ_ONCE(f->ns->prefix_gen)))
 		return fl_prefix_find(sk, f);
-	return f->prefix ? &f->prefix->profile : fl_profile_get(f->ns->net);
+	return f->prefix ? &f->prefix->profile : f->ns->profile;
 }
 EXPORT_SYMBOL_GPL(fl_profile_for);
 

@@ -163,6 +163,7 @@ static int __net_init fl_net_init(struct net *net)
 	size_t i;
 
 	fn->net = net;
+	fl_ns_of(net)->profile = &fn->profile;
 	fn->profile.gen = fl_profile_next_gen();
 	for (i = 0; i < ARRAY_SIZE(fl_settings); i++) {
 		struct fl_setting *st = &fl_settings[i];

@@ -55,22 +55,23 @@ EXPORT_SYMBOL_GPL(fl_rtt_sample);
  * @sk: the socket
  * @r: where to note it
  *
- * Packets that were sent again are left out: an ACK of them tells nothing.
- * Context: end of cong_control, socket lock held.
+ * RACK's list has what is in flight by time of sending, which is their order but
+ * for packets that were sent again. Those are left out: an ACK of them tells
+ * nothing. Context: end of cong_control, socket lock held.
  */
 void fl_rtt_remember(struct sock *sk, struct fl_rtt *r)
 {
-	struct sk_buff *skb = tcp_rtx_queue_head(sk);
+	struct sk_buff *skb;
 	u32 n = 0;
 
-	while (skb && n < FL_RTT_AHEAD) {
-		if (!(TCP_SKB_CB(skb)->sacked &
-		      (TCPCB_EVER_RETRANS | TCPCB_SACKED_ACKED))) {
-			r->end_seq[n] = TCP_SKB_CB(skb)->end_seq;
-			r->sent_ns[n] = skb->skb_mstamp_ns;
-			n++;
-		}
-		skb = skb_rb_next(skb);
+	list_for_each_entry(skb, &tcp_sk(sk)->tsorted_sent_queue,
+			    tcp_tsorted_anchor) {
+		if (TCP_SKB_CB(skb)->sacked & TCPCB_EVER_RETRANS)
+			continue;
+		r->end_seq[n] = TCP_SKB_CB(skb)->end_seq;
+		r->sent_ns[n] = skb->skb_mstamp_ns;
+		if (++n == FL_RTT_AHEAD)
+			break;
 	}
 	r->count = n;
 }

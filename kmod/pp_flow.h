@@ -55,7 +55,11 @@ enum pp_timer {
  * @base: measured base RTTs
  * @dip_end_ns: sends a packet an RTT until then, monotonic ns, see pp_dip()
  * @una: tp->snd_una at the last ACK
+ * @look_seq: an ACK beyond this number looks for changes, see pp_look()
+ * @least_ns: smallest delay of a full packet since the last look, ns
+ * @random: state of pp_random()
  * @gen: generations of profile and settings, added up, that @chan comes from
+ * @gso_segs: most segments in a packet, of the profile
  * @mss: MSS that @chan comes from, bytes
  * @prio: priority that @chan comes from
  * @dsack_seen: tp->dsack_dups as it was after the last probe or echo
@@ -97,9 +101,13 @@ struct pp_flow {
 	u64 dip_end_ns;
 	struct fl_base base;
 	u32 una;
+	u32 look_seq;
+	u32 least_ns;
+	u32 random;
 	u32 gen;
 	u16 mss;
-	u16 prio;
+	u8 prio;
+	u8 gso_segs;
 	u32 dsack_seen;
 	u32 dsack_hidden;
 	u32 stale_end;
@@ -139,6 +147,15 @@ static inline struct pp_flow *pp_flow_of(struct sock *sk)
 	const struct pp_sock *ps = inet_csk_ca(sk);
 
 	return rcu_dereference_protected(ps->flow, lockdep_sock_is_held(sk));
+}
+
+/* A number for waits and probabilities, where it need not be hard to guess: a
+ * linear congruence, seeded for each flow. Its upper bits are the better ones.
+ */
+static inline u32 pp_random(struct pp_flow *fl)
+{
+	fl->random = fl->random * 1664525 + 1013904223;
+	return fl->random ^ fl->random >> 16;
 }
 
 /* pp_main.c */

@@ -26,7 +26,7 @@
  * RACK needs.
  *
  * The virtual priority is what is set on the socket (fl_flow.h), 0 the lowest;
- * changes on a live socket act with the next ACK or echo.
+ * changes on a live socket act within an RTT, or with the next echo.
  */
 #include <linux/module.h>
 #include <net/tcp.h>
@@ -123,7 +123,7 @@ static void pp_configure(struct pp_flow *fl, const struct fl_profile *pf)
 void pp_refresh(struct pp_flow *fl, u32 delay_ns, u32 probe_delay_ns)
 {
 	const struct fl_profile *pf = fl_profile_for(fl->sk, fl->set);
-	u16 prio = fl_flow_prio(fl->sk, fl->set);
+	u8 prio = fl_flow_prio(fl->sk, fl->set);
 	u32 gen = fl_profile_gen(pf) + fl_flow_gen(fl->set);
 	bool changed = gen != fl->gen || prio != fl->prio;
 	u16 mss;
@@ -144,7 +144,26 @@ void pp_refresh(struct pp_flow *fl, u32 delay_ns, u32 probe_delay_ns)
 	fl->gen = gen;
 	fl->mss = mss;
 	fl->prio = prio;
+	fl->gso_segs = READ_ONCE(pf->gso_segs);
 	pp_configure(fl, pf);
+}
+
+/* Once an RTT, or at once where it cannot wait: a base RTT below all that is known,
+ * or a turn of windows. Context: ACK, socket lock held.
+ */
+static void pp_look(struct pp_flow *fl, u32 full_ns)
+{
+	const struct tcp_sock *tp = tcp_sk(fl->sk);
+
+	if (full_ns)
+		fl->least_ns = min(fl->least_ns, full_ns);
+	if (!fl_seq_after(tp->snd_una, fl->look_seq) &&
+	    fl->least_ns >= fl->base.data_ns &&
+	    tp->tcp_clock_cache < fl->base.turn_ns)
+		return;
+	fl->look_seq = tp->snd_nxt;
+	pp_refresh(fl, fl->least_ns == U32_MAX ? 0 : fl->least_ns, 0);
+	fl->least_ns = U32_MAX;
 }
 
 /**
@@ -274,12 +293,15 @@ static void pp_adopt(struct sock *sk)
 	fl->set = fl_flow_attach(sk, &pp_cc);
 	pf = fl_profile_for(sk, fl->set);
 	fl->una = tp->snd_una;
+	fl->look_seq = tp->snd_una;
+	fl->least_ns = U32_MAX;
+	fl->random = get_random_u32();
 	fl_base_start(sk, &fl->base);
 	fl->gen = fl_profile_gen(pf) + fl_flow_gen(fl->set) - 1;
 	pp_init(&fl->core, pp_base_of(sk), ktime_get_ns(), tp->snd_nxt);
 	pp_probe_init(fl);
 	pp_refresh(fl, 0, 0);
-	fl_take_over(sk, READ_ONCE(pf->gso_segs));
+	fl_take_over(sk, fl->gso_segs);
 	if (!pp_probe_possible(sk))
 		pp_fall_back(fl);
 	rcu_assign_pointer(ps->flow, fl);
@@ -364,7 +386,7 @@ static void pp_on_echo(struct pp_flow *fl)
 		return;
 	}
 	switch (pp_on_probe(&fl->core, &fl->chan, delay_ns, tp->snd_nxt,
-			    get_random_u32())) {
+			    pp_random(fl))) {
 	case PP_RESUME:
 		pp_trace_state(fl, delay_ns);
 		pp_mark_stale(fl);
@@ -417,13 +439,13 @@ static void pp_cong_control(FL_CONG_CONTROL_ARGS)
 	s.delay_ns = fl_rtt_sample(sk, &fl->rtt, rs);
 	fl->last_ack_ns = s.now_ns;
 	full = fl_full_packets(sk, &fl->una, s.acked_pkts);
-	pp_refresh(fl, full ? s.delay_ns : 0, 0);
+	pp_look(fl, full ? s.delay_ns : 0);
 	if (fl->tel && s.delay_ns) {
 		s.rtt_ns = s.delay_ns;
 		s.delay_ns = pp_one_way(fl, s.rtt_ns, fl->chan.base_ns);
 	}
 	if (!fl->core.stopped && !pp_dip(fl, s.delay_ns)) {
-		s.random = get_random_u32();
+		s.random = pp_random(fl);
 		if (pp_decide(fl, &s, rs) == PP_STOP) {
 			fl->stats.stops++;
 			pp_trace_state(fl, s.delay_ns);
@@ -433,7 +455,7 @@ static void pp_cong_control(FL_CONG_CONTROL_ARGS)
 	if (!fl->core.stopped && tp->packets_out)
 		pp_probe_watch(fl);
 	pp_apply(fl);
-	fl_take_over(sk, READ_ONCE(fl_profile_for(sk, fl->set)->gso_segs));
+	fl_take_over(sk, fl->gso_segs);
 	fl_rtt_remember(sk, &fl->rtt);
 }
 
