@@ -117,7 +117,11 @@ static void pp_cc_changed(struct sock *sk)
 {
 	struct pp_flow *fl = pp_flow_of(sk);
 
-	if (fl && fl->core.stopped && fl->timer_for == PP_TIMER_PROBE)
+	if (!fl)
+		return;
+	/* the next ACK looks, see pp_look() */
+	fl->look_seq = tcp_sk(sk)->snd_una - 1;
+	if (fl->core.stopped && fl->timer_for == PP_TIMER_PROBE)
 		pp_probe_after(fl, 0);
 }
 

@@ -26,7 +26,8 @@
  * RACK needs.
  *
  * The virtual priority is what is set on the socket (fl_flow.h), 0 the lowest;
- * changes on a live socket act within an RTT, or with the next echo.
+ * changes on a live socket act with the next ACK or echo, SO_PRIORITY within an
+ * RTT.
  */
 #include <linux/module.h>
 #include <net/tcp.h>
