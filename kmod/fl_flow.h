@@ -33,8 +33,8 @@ struct fl_prefix;
  * @weighted: it heeds the weight: its sockets count for the budget
  * @info: fill in what it knows; zeroed otherwise, settings already there.
  *	Context: RCU, socket possibly not locked: values may be torn
- * @changed: settings have changed on a live socket; optional. The next ACK
- *	sees it anyway, by fl_flow_changed(). Context: socket lock held, process
+ * @changed: settings have changed on a live socket; optional. The next
+ *	ACK or RTT sees it anyway, by fl_flow_changed(). Context: socket lock held, process
  *	or softirq
  *
  * Static; the module may not go before the last fl_flow_detach(), which its

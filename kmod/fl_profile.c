@@ -5,7 +5,8 @@
  * what each is for.
  *
  * A value changes live: writers bump a generation that flows compare on each
- * ACK, so that a flow recomputes what it derived from the profile only then.
+ * ACK, PrioPlus once an RTT, so that a flow recomputes what it derived from the
+ * profile only then.
  * Only the owner of the namespace may write (mode 0644), anybody may read.
  */
 #include <linux/module.h>

@@ -93,7 +93,7 @@ struct sz_par {
  * struct sz_sample - what an ACK with telemetry says
  * @now_ns: monotonic time, ns
  * @delay_ns: D: the largest queueing delay that the data met, ns
- * * @rtt_ns: RTT, all queues in it, ns
+ * @rtt_ns: RTT, all queues in it, ns
  */
 struct sz_sample {
 	u64 now_ns;
