@@ -46,6 +46,8 @@ said() { awk -v m="$1" -v f="$2" -v w="$3" '$2 == m && $4 == f { for (i = 5; i <
 all() { awk -v m="$1" -v w="$2" '$2 == m { for (i = 5; i < NF; i++) if ($i == w) x += $(i + 1) } END { print x + 0 }' /run/a; }
 # The largest gap of all flows at mark $1, us.
 gap() { awk -v m="$1" '$2 == m && $8 > x { x = $8 } END { print x + 0 }' /run/a; }
+# $1 in thousandths of $2; 99999: $2 is 0.
+permille() { if [ "$2" -gt 0 ]; then echo $((1000 * $1 / $2)); else echo 99999; fi; }
 drops() { tc -n zr -s -j qdisc show dev east | jq '.[0].drops'; }
 told() { in_ns "$1" awk -v c="$2" '$1 == c { print $2 }' /proc/net/fairlane_telemetry; }
 
@@ -91,10 +93,11 @@ test_weights_1000()
 		full $at 100 990
 	done
 	for at in 900 1600; do
-		heavy=$((1000 * $(said $at 0 bytes) / $(all $at bytes)))
+		heavy=$(permille "$(said $at 0 bytes)" "$(all $at bytes)")
 		echo "# at $at ms: heavy flow $heavy permille, light one $(said $at 1 bytes) bytes in 500 ms"
 		# 999, and a packet in 20 ms
 		expect "heavy flow at $at ms, permille" $heavy -ge 990
+		expect "heavy flow at $at ms, permille" $heavy -le 1000
 		expect "light flow at $at ms, bytes" "$(said $at 1 bytes)" -ge 30000
 		full $at 500 990
 	done
@@ -114,7 +117,7 @@ test_application_limited()
 	for at in 200 440; do
 		mbps=$((at == 200 ? 100 : 50))
 		expect "limited flow, bytes until $at ms" "$(said $at 0 bytes)" -ge $((mbps * 12375))
-		two=$((1000 * $(said $at 2 bytes) / $(said $at 1 bytes)))
+		two=$(permille "$(said $at 2 bytes)" "$(said $at 1 bytes)")
 		echo "# the others at $at ms: 1 to $two permille"
 		expect "the others, 1 to permille" $two -ge 1900
 		expect "the others, 1 to permille" $two -le 2100
@@ -179,7 +182,7 @@ test_ecn()
 	marks=$(tc -n zr -s -j qdisc show dev east | jq '.[0].overlimits')
 	echo "# $marks marks, $(heard) ns of queue, $without without marks"
 	expect "marks" "$marks" -ge 1000
-	expect "queue with marks, permille" $((1000 * $(heard) / without)) -le 800
+	expect "queue with marks, permille" "$(permille "$(heard)" "$without")" -le 800
 	expect "retransmissions" "$(all 460 retrans)" -eq 0
 	expect "longest gap, us" "$(gap 460)" -le 10000
 	shares 460 150 1 3
