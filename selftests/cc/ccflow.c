@@ -9,7 +9,9 @@
  *	flow N received BYTES gap GAP_US end END_US state done|open|aborted
  *
  * where gap is the longest time without data at the receiver, and end is when
- * the last byte came. Exit status 0: all flows did what was asked, 1: not.
+ * the last byte came. -w BYTES@US: the application has BYTES more to send
+ * every US, not everything at once. Exit status 0: all flows did what was asked,
+ * 1: not.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -66,6 +68,8 @@ static struct {
 	unsigned int deadline_us;	/* 0: none is set */
 	int64_t bytes;			/* of each flow, -1: until limit_ms */
 	int64_t limit_ns, switch_ns, abort_ns, priority_ns;
+	int64_t write_bytes;		/* offered every write_ns, 0: all at once */
+	int64_t write_ns;
 	int priority_then;
 	long switches;
 	bool priority_by_fl_so;		/* the later one, not by SO_PRIORITY */
@@ -244,14 +248,24 @@ static void connect_all(void)
 	close(listener);
 }
 
+/* Bytes that each flow has been offered by now. */
+static int64_t offered_bytes(void)
+{
+	int64_t bytes = INT64_MAX;
+
+	if (opt.write_bytes)
+		bytes = opt.write_bytes * (1 + now() / opt.write_ns);
+	return opt.bytes >= 0 && opt.bytes < bytes ? opt.bytes : bytes;
+}
+
 /* Writes what fits. */
 static void flow_send(struct flow *f)
 {
-	int64_t want;
+	int64_t offered = offered_bytes(), want;
 	ssize_t n;
 
-	while (opt.bytes < 0 || f->sent_bytes < opt.bytes) {
-		want = opt.bytes < 0 ? CHUNK_BYTES : opt.bytes - f->sent_bytes;
+	while (f->sent_bytes < offered) {
+		want = offered - f->sent_bytes;
 		if (want > CHUNK_BYTES)
 			want = CHUNK_BYTES;
 		n = send(f->tx, pattern_at(f, f->sent_bytes), want, MSG_NOSIGNAL);
@@ -261,6 +275,8 @@ static void flow_send(struct flow *f)
 			die("flow %d: send: %s", (int)(f - flows), strerror(errno));
 		f->sent_bytes += n;
 	}
+	if (opt.bytes < 0 || f->sent_bytes < opt.bytes)
+		return;
 	if (opt.close_early) {
 		close(f->tx);
 		f->tx = -1;
@@ -311,13 +327,13 @@ static void wait_events(int64_t until_ns)
 {
 	static struct pollfd fds[2 * FLOWS_MAX];
 	struct timespec ts;
-	int64_t left = until_ns - now();
+	int64_t left = until_ns - now(), offered = offered_bytes();
 	struct flow *f;
 	int i;
 
 	for (i = 0; i < opt.flows; i++) {
 		f = &flows[i];
-		fds[2 * i].fd = opt.bytes >= 0 && f->sent_bytes >= opt.bytes ? -1 : f->tx;
+		fds[2 * i].fd = f->sent_bytes >= offered ? -1 : f->tx;
 		fds[2 * i].events = POLLOUT;
 		fds[2 * i + 1].fd = f->done ? -1 : f->rx;
 		fds[2 * i + 1].events = POLLIN;
@@ -371,6 +387,8 @@ static void run(void)
 		until = opt.limit_ns;
 		if (switches > 0 && next_switch < until)
 			until = next_switch;
+		if (opt.write_bytes && (now() / opt.write_ns + 1) * opt.write_ns < until)
+			until = (now() / opt.write_ns + 1) * opt.write_ns;
 		if (opt.abort_ns >= 0 && opt.abort_ns < until)
 			until = opt.abort_ns;
 		if (opt.priority_ns >= 0 && opt.priority_ns < until)
@@ -421,7 +439,7 @@ static void usage(void)
 {
 	fputs("call: ccflow -f NS -t NS [-a ADDRESS] [-p PORT] [-c CC] [-l LISTENER-CC]\n"
 	      "	[-n FLOWS] [-b BYTES] [-q PRIORITY] [-Q PRIORITY@MS [-F]] [-L LIMIT-MS]\n"
-	      "	[-S CC@TIMES@US] [-A ABORT-MS] [-D DEADLINE-US] [-r] [-e]\n", stderr);
+	      "	[-S CC@TIMES@US] [-A ABORT-MS] [-D DEADLINE-US] [-w BYTES@US] [-r] [-e]\n", stderr);
 	exit(2);
 }
 
@@ -463,7 +481,7 @@ static bool parse_other(int c, char *text)
 {
 	static char name[16];
 	double ms;
-	long us;
+	long us, bytes;
 
 	switch (c) {
 	case 'f':
@@ -501,6 +519,12 @@ static bool parse_other(int c, char *text)
 		opt.switch_cc = name;
 		opt.switch_ns = us * 1000LL;
 		break;
+	case 'w':
+		if (sscanf(text, "%ld@%ld", &bytes, &us) != 2 || bytes < 1 || us < 1)
+			return false;
+		opt.write_bytes = bytes;
+		opt.write_ns = us * 1000LL;
+		break;
 	default:
 		return false;
 	}
@@ -512,7 +536,7 @@ int main(int argc, char **argv)
 	int c;
 
 	prctl(PR_SET_TIMERSLACK, 1);
-	while ((c = getopt(argc, argv, "f:t:a:p:c:l:n:b:q:Q:L:S:A:D:reF")) != -1)
+	while ((c = getopt(argc, argv, "f:t:a:p:c:l:n:b:q:Q:L:S:A:D:w:reF")) != -1)
 		if (!(optarg && parse_number(c, optarg)) && !parse_other(c, optarg))
 			usage();
 	if (!opt.from || !opt.to || opt.flows < 1 || opt.flows > FLOWS_MAX ||
