@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # sch_fabric under traffic, judged by its counters (lib.sh). Names of tests as
 # arguments select; stamp.sh and hostile.sh have more.
-# shellcheck disable=SC1091,SC2034,SC2154 # lib.sh has the other half
+# shellcheck disable=SC1090,SC1091,SC2034,SC2154 # lib.sh has the other half
 set -u
-. ../lib.sh
+. "${LIB:?the file selftests/lib.sh}"
 . ./lib.sh
 . ./stamp.sh
 . ./hostile.sh
