@@ -9,8 +9,8 @@
 # Names of tests as arguments select. Needs root, lablink, ip, tc, ss and, in
 # PATH, ccflow and lablink-ctl; $MODULES is the folder of the modules.
 set -u
-# shellcheck disable=SC1090,SC1091 # lib.sh is looked at by itself
-. "${LIB:?the file selftests/lib.sh}"
+# shellcheck disable=SC1090,SC1091 # guest.sh is looked at by itself
+. "${LIB:?the file selftests/lib/guest.sh}"
 : "${MODULES:?folder of the modules}"
 controls='prioplus swift soze ledbat d2tcp'
 

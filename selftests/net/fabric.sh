@@ -4,7 +4,7 @@
 # arguments select; stamp.sh and hostile.sh have more.
 # shellcheck disable=SC1090,SC1091,SC2034,SC2154 # lib.sh has the other half
 set -u
-. "${LIB:?the file selftests/lib.sh}"
+. "${LIB:?the file selftests/lib/guest.sh}"
 . ./lib.sh
 . ./stamp.sh
 . ./hostile.sh

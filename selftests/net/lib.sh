@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh
-# What the tests of sch_fabric under traffic share, sourced beside ../lib.sh. Two
+# What the tests of sch_fabric under traffic share, sourced beside ../lib/guest.sh. Two
 # namespaces fa and fb with two links; the port under test is e0 of fa. Meant for virtual time
 # (the lab); needs root, tc, jq and the helpers in the folder $HELPERS.
 : "${HELPERS:?folder of fabric_send and fabric_packet}"

@@ -9,8 +9,8 @@
 # Names of tests as arguments select. Needs root, lablink, sch_fabric, ip, tc, jq
 # and, in PATH, ccflow, fairlane and lablink-ctl; $MODULES is the modules' folder.
 set -u
-# shellcheck disable=SC1090,SC1091 # lib.sh is looked at by itself
-. "${LIB:?the file selftests/lib.sh}"
+# shellcheck disable=SC1090,SC1091 # guest.sh is looked at by itself
+. "${LIB:?the file selftests/lib/guest.sh}"
 : "${MODULES:?folder of the modules}"
 
 load() { load_modules fairlane tcp_swift tcp_prioplus; }

@@ -9,8 +9,8 @@
 # Names of tests as arguments select. Needs root, lablink, sch_fabric, ip, tc, jq
 # and, in PATH, szflow, ccflow and lablink-ctl; $MODULES is the modules' folder.
 set -u
-# shellcheck disable=SC1090,SC1091 # lib.sh is looked at by itself
-. "${LIB:?the file selftests/lib.sh}"
+# shellcheck disable=SC1090,SC1091 # guest.sh is looked at by itself
+. "${LIB:?the file selftests/lib/guest.sh}"
 : "${MODULES:?folder of the modules}"
 # Payload that 1 Gbit/s takes in a ms: segments of 1440 bytes, 1538 on the line.
 LINE_BYTES_MS=117035

@@ -10,8 +10,8 @@
 # valgrind and, in PATH, fairlane and lablink-ctl; $MODULES is the folder of the
 # modules, $LIBS that of fairlane-preload.so. $FIRST: number of the first test.
 set -u
-# shellcheck disable=SC1090,SC1091 # lib.sh is looked at by itself
-. "${LIB:?the file selftests/lib.sh}"
+# shellcheck disable=SC1090,SC1091 # guest.sh is looked at by itself
+. "${LIB:?the file selftests/lib/guest.sh}"
 : "${MODULES:?folder of the modules}" "${LIBS:?folder of the libraries}"
 export LC_ALL=C
 # A copy as it is installed, where a user without rights can get at it.

@@ -10,8 +10,8 @@
 # PATH, fairlane and lablink-ctl; $MODULES is the folder of the modules. $FIRST: number
 # of the first test.
 set -u
-# shellcheck disable=SC1090,SC1091 # lib.sh is looked at by itself
-. "${LIB:?the file selftests/lib.sh}"
+# shellcheck disable=SC1090,SC1091 # guest.sh is looked at by itself
+. "${LIB:?the file selftests/lib/guest.sh}"
 : "${MODULES:?folder of the modules}"
 export LC_ALL=C
 # Where a user without rights can get at it.

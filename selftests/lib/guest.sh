@@ -2,7 +2,7 @@
 # shellcheck shell=sh disable=SC2317 # called by name
 #
 # What the tests in the lab's guest share, sourced by the name in $LIB: of a clone below
-# /tmp the guest sees only what its command line names. Tests are functions test_NAME that
+# /tmp the guest sees only the folders that its command line names. Tests are functions test_NAME that
 # call fault or expect; each gets a fresh topology from net(), which the script
 # defines and drop_net() removes. Most have this one, of three_nodes():
 #
