@@ -12,7 +12,7 @@ set -u
 # shellcheck disable=SC1090,SC1091 # guest.sh is looked at by itself
 . "${LIB:?the file selftests/lib/guest.sh}"
 : "${MODULES:?folder of the modules}"
-figure_7=../figures/prioplus/noise-fig7.cdf
+figure_7=${FIGURE_7:?the distribution of the figure}
 responders=
 
 drop_net()
