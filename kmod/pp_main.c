@@ -550,36 +550,26 @@ static u32 pp_undo_cwnd(struct sock *sk)
 	return max_t(u32, tcp_snd_cwnd(tcp_sk(sk)), 1);
 }
 
-static struct tcp_congestion_ops tcp_prioplus __read_mostly = {
-	.init		= pp_sk_init,
-	.release	= pp_sk_release,
-	.ssthresh	= pp_ssthresh,
-	.undo_cwnd	= pp_undo_cwnd,
-	.in_ack_event	= pp_in_ack_event,
-	.cong_control	= pp_cong_control,
-	.set_state	= pp_set_state,
-	.min_tso_segs	= pp_min_tso_segs,
-	.get_info	= pp_get_info,
-	.flags		= TCP_CONG_NON_RESTRICTED,
-	.owner		= THIS_MODULE,
-	.name		= "prioplus",
-};
+/* The same callbacks over each original CC: pp_base_of() tells which. */
+#define PP_CONGESTION_OPS(name_) {				\
+	.init		= pp_sk_init,				\
+	.release	= pp_sk_release,			\
+	.ssthresh	= pp_ssthresh,				\
+	.undo_cwnd	= pp_undo_cwnd,				\
+	.in_ack_event	= pp_in_ack_event,			\
+	.cong_control	= pp_cong_control,			\
+	.set_state	= pp_set_state,				\
+	.min_tso_segs	= pp_min_tso_segs,			\
+	.get_info	= pp_get_info,				\
+	.flags		= TCP_CONG_NON_RESTRICTED,		\
+	.owner		= THIS_MODULE,				\
+	.name		= name_,				\
+}
 
-/* The same over LEDBAT. */
-static struct tcp_congestion_ops tcp_prioplus_ledbat __read_mostly = {
-	.init		= pp_sk_init,
-	.release	= pp_sk_release,
-	.ssthresh	= pp_ssthresh,
-	.undo_cwnd	= pp_undo_cwnd,
-	.in_ack_event	= pp_in_ack_event,
-	.cong_control	= pp_cong_control,
-	.set_state	= pp_set_state,
-	.min_tso_segs	= pp_min_tso_segs,
-	.get_info	= pp_get_info,
-	.flags		= TCP_CONG_NON_RESTRICTED,
-	.owner		= THIS_MODULE,
-	.name		= "prioplus-ledbat",
-};
+static struct tcp_congestion_ops tcp_prioplus __read_mostly =
+	PP_CONGESTION_OPS("prioplus");
+static struct tcp_congestion_ops tcp_prioplus_ledbat __read_mostly =
+	PP_CONGESTION_OPS("prioplus-ledbat");
 
 static int __init pp_register(void)
 {
