@@ -12,6 +12,16 @@ static const char *cell(const struct table *t, int row, int col)
 	return t->cell[row * t->cols + col];
 }
 
+/* Characters of a text in UTF-8. */
+static int characters(const char *text)
+{
+	int n = 0;
+
+	for (; *text; text++)
+		n += (*text & 0xc0) != 0x80;
+	return n;
+}
+
 /* Widest text of each column. */
 static int *widths(const struct table *t)
 {
@@ -19,8 +29,8 @@ static int *widths(const struct table *t)
 
 	for (r = 0; r < t->rows; r++)
 		for (c = 0; c < t->cols; c++)
-			if ((int)strlen(cell(t, r, c)) > w[c])
-				w[c] = strlen(cell(t, r, c));
+			if (characters(cell(t, r, c)) > w[c])
+				w[c] = characters(cell(t, r, c));
 	return w;
 }
 
@@ -35,7 +45,7 @@ static void put_row(FILE *f, const struct table *t, int row, const int *w)
 		const char *text = cell(t, row, c);
 
 		fprintf(f, "%*s%s", pad, "", text);
-		pad = w[c] - (int)strlen(text) + 2;
+		pad = w[c] - characters(text) + 2;
 	}
 	fputc('\n', f);
 }
@@ -99,11 +109,10 @@ static void put_wrapped(FILE *f, const char *text, int column)
 /* A section for Documentation/results.rst. */
 void compare_rst(FILE *f, const struct comparison *c)
 {
-	int *w = widths(&c->table), i;
-	size_t k;
+	int *w = widths(&c->table), i, k;
 
 	fprintf(f, "%s\n", c->title);
-	for (k = 0; k < strlen(c->title); k++)
+	for (k = 0; k < characters(c->title); k++)
 		fputc('=', f);
 	fputs("\n\n", f);
 	for (i = 0; i < c->sides.n; i++) {
