@@ -14,16 +14,11 @@
  * 1: not.
  */
 #define _GNU_SOURCE
-#include <arpa/inet.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
-#include <sched.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,30 +29,10 @@
 
 #include <linux/fairlane.h>
 
-#define FLOWS_MAX	512
-/* Length of the pattern before it repeats; prime: no buffer hides a shift. */
-#define PERIOD_BYTES	65521
-#define CHUNK_BYTES	65536
+#include "ends.h"
+#include "stream.h"
 
-/**
- * struct flow - one connection
- * @tx: end that sends, -1 closed
- * @rx: end that receives
- * @sent_bytes: taken by tx
- * @received_bytes: read from rx and found right
- * @last_ns: when data came last
- * @gap_ns: longest time without data
- * @done: the receiver saw the end of the stream
- */
-struct flow {
-	int tx;
-	int rx;
-	int64_t sent_bytes;
-	int64_t received_bytes;
-	int64_t last_ns;
-	int64_t gap_ns;
-	bool done;
-};
+#define FLOWS_MAX	512
 
 static struct {
 	const char *from, *to, *address;
@@ -81,74 +56,7 @@ static struct {
 	.abort_ns = -1, .priority_ns = -1,
 };
 
-static struct flow flows[FLOWS_MAX];
-static unsigned char pattern[PERIOD_BYTES + CHUNK_BYTES];
-static unsigned char buffer[CHUNK_BYTES];
-static int64_t zero_ns;
-
-/* Ends with a sentence. */
-__attribute__((noreturn, format(printf, 1, 2)))
-static void die(const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	fprintf(stderr, "# ccflow: ");
-	vfprintf(stderr, format, args);
-	fprintf(stderr, "\n");
-	va_end(args);
-	exit(1);
-}
-
-/* Time since the start, ns. */
-static int64_t now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000LL + ts.tv_nsec - zero_ns;
-}
-
-/* Fills the pattern that all data is a window of (xorshift64). */
-static void make_pattern(void)
-{
-	uint64_t x = 88172645463325252ULL;
-	size_t i;
-
-	for (i = 0; i < PERIOD_BYTES; i++) {
-		x ^= x << 13;
-		x ^= x >> 7;
-		x ^= x << 17;
-		pattern[i] = x >> 56;
-	}
-	for (; i < sizeof(pattern); i++)
-		pattern[i] = pattern[i - PERIOD_BYTES];
-}
-
-/* What a flow has at an offset, good for CHUNK_BYTES. */
-static const unsigned char *pattern_at(const struct flow *f, int64_t offset)
-{
-	return pattern + (offset + (f - flows) * 4099) % PERIOD_BYTES;
-}
-
-/* Changes to a namespace by name. */
-static void enter(const char *name)
-{
-	char path[256];
-	int fd;
-
-	snprintf(path, sizeof(path), "/run/netns/%s", name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0 || setns(fd, CLONE_NEWNET))
-		die("namespace %s: %s", name, strerror(errno));
-	close(fd);
-}
-
-static void set_cc(int fd, const char *cc)
-{
-	if (cc && setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, cc, strlen(cc)))
-		die("TCP_CONGESTION %s: %s", cc, strerror(errno));
-}
+static struct stream flows[FLOWS_MAX];
 
 static void set_priority(int fd, int priority)
 {
@@ -175,37 +83,25 @@ static void set_deadline(int fd, unsigned int us)
 		die("FL_SO_DEADLINE_US %u: %s", us, strerror(errno));
 }
 
-/* The address as a socket address. Return: its length. */
-static socklen_t parse_address(int port, struct sockaddr_storage *to)
+/* The sender's control: the default if none is named. */
+static void set_sender_cc(int fd)
 {
-	struct sockaddr_in6 *v6 = (void *)to;
-	struct sockaddr_in *v4 = (void *)to;
-
-	memset(to, 0, sizeof(*to));
-	if (inet_pton(AF_INET, opt.address, &v4->sin_addr) == 1) {
-		v4->sin_family = AF_INET;
-		v4->sin_port = htons(port);
-		return sizeof(*v4);
-	}
-	if (inet_pton(AF_INET6, opt.address, &v6->sin6_addr) != 1)
-		die("%s is no address", opt.address);
-	v6->sin6_family = AF_INET6;
-	v6->sin6_port = htons(port);
-	return sizeof(*v6);
+	if (opt.cc)
+		set_cc(fd, opt.cc);
 }
 
 /* Connects a flow; the sender's control is set before. */
-static void flow_connect(struct flow *f, int listener)
+static void flow_connect(struct stream *f, int listener)
 {
 	struct sockaddr_storage to;
-	socklen_t length = parse_address(opt.port, &to);
+	socklen_t length = parse_address(opt.address, opt.port, &to);
 	int client, server;
 
 	client = socket(to.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (client < 0)
 		die("socket: %s", strerror(errno));
 	if (!opt.accepted_sends) {
-		set_cc(client, opt.cc);
+		set_sender_cc(client);
 		set_priority(client, opt.priority);
 		set_deadline(client, opt.deadline_us);
 	}
@@ -214,15 +110,13 @@ static void flow_connect(struct flow *f, int listener)
 	server = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
 	if (server < 0)
 		die("accept: %s", strerror(errno));
-	f->tx = opt.accepted_sends ? server : client;
-	f->rx = opt.accepted_sends ? client : server;
+	stream_open(f, f - flows, opt.accepted_sends ? server : client,
+		    opt.accepted_sends ? client : server);
 	if (opt.accepted_sends) {
-		set_cc(server, opt.cc);
+		set_sender_cc(server);
 		set_priority(server, opt.priority);
 		set_deadline(server, opt.deadline_us);
 	}
-	fcntl(f->tx, F_SETFL, O_NONBLOCK);
-	fcntl(f->rx, F_SETFL, O_NONBLOCK);
 }
 
 /* Listens, connects all. */
@@ -233,10 +127,11 @@ static void connect_all(void)
 	int listener, one = 1, i;
 
 	enter(opt.to);
-	length = parse_address(opt.port, &at);
+	length = parse_address(opt.address, opt.port, &at);
 	listener = socket(at.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
-	set_cc(listener, opt.listener_cc);
+	if (opt.listener_cc)
+		set_cc(listener, opt.listener_cc);
 	if (at.ss_family == AF_INET6)
 		((struct sockaddr_in6 *)&at)->sin6_addr = in6addr_any;
 	if (bind(listener, (struct sockaddr *)&at, length) ||
@@ -254,27 +149,18 @@ static int64_t offered_bytes(void)
 	int64_t bytes = INT64_MAX;
 
 	if (opt.write_bytes)
-		bytes = opt.write_bytes * (1 + now() / opt.write_ns);
+		bytes = opt.write_bytes * (1 + stream_now() / opt.write_ns);
 	return opt.bytes >= 0 && opt.bytes < bytes ? opt.bytes : bytes;
 }
 
 /* Writes what fits. */
-static void flow_send(struct flow *f)
+static void flow_send(struct stream *f)
 {
-	int64_t offered = offered_bytes(), want;
-	ssize_t n;
+	int64_t offered = offered_bytes();
 
-	while (f->sent_bytes < offered) {
-		want = offered - f->sent_bytes;
-		if (want > CHUNK_BYTES)
-			want = CHUNK_BYTES;
-		n = send(f->tx, pattern_at(f, f->sent_bytes), want, MSG_NOSIGNAL);
-		if (n < 0 && errno == EAGAIN)
+	while (f->sent_bytes < offered)
+		if (!stream_send(f, offered - f->sent_bytes))
 			return;
-		if (n < 0)
-			die("flow %d: send: %s", (int)(f - flows), strerror(errno));
-		f->sent_bytes += n;
-	}
 	if (opt.bytes < 0 || f->sent_bytes < opt.bytes)
 		return;
 	if (opt.close_early) {
@@ -283,27 +169,6 @@ static void flow_send(struct flow *f)
 	} else {
 		shutdown(f->tx, SHUT_WR);
 	}
-}
-
-/* Reads what is there and compares. */
-static void flow_receive(struct flow *f)
-{
-	int64_t t = now();
-	ssize_t n;
-
-	while ((n = recv(f->rx, buffer, sizeof(buffer), 0)) > 0) {
-		if (memcmp(buffer, pattern_at(f, f->received_bytes), n))
-			die("flow %d: wrong data after byte %lld", (int)(f - flows),
-			    (long long)f->received_bytes);
-		f->received_bytes += n;
-		if (t - f->last_ns > f->gap_ns)
-			f->gap_ns = t - f->last_ns;
-		f->last_ns = t;
-	}
-	if (n == 0)
-		f->done = true;
-	else if (errno != EAGAIN)
-		die("flow %d: recv: %s", (int)(f - flows), strerror(errno));
 }
 
 /* Resets all connections. */
@@ -327,8 +192,8 @@ static void wait_events(int64_t until_ns)
 {
 	static struct pollfd fds[2 * FLOWS_MAX];
 	struct timespec ts;
-	int64_t left = until_ns - now(), offered = offered_bytes();
-	struct flow *f;
+	int64_t left = until_ns - stream_now(), offered = offered_bytes();
+	struct stream *f;
 	int i;
 
 	for (i = 0; i < opt.flows; i++) {
@@ -348,7 +213,7 @@ static void wait_events(int64_t until_ns)
 		if (fds[2 * i].fd >= 0 && fds[2 * i].revents)
 			flow_send(&flows[i]);
 		if (fds[2 * i + 1].fd >= 0 && fds[2 * i + 1].revents)
-			flow_receive(&flows[i]);
+			stream_receive(&flows[i]);
 	}
 }
 
@@ -382,28 +247,28 @@ static void run(void)
 	int i;
 
 	for (i = 0; i < opt.flows; i++)
-		flows[i].last_ns = now();
-	while (!all_done() && now() < opt.limit_ns) {
+		flows[i].last_ns = stream_now();
+	while (!all_done() && stream_now() < opt.limit_ns) {
 		until = opt.limit_ns;
 		if (switches > 0 && next_switch < until)
 			until = next_switch;
-		if (opt.write_bytes && (now() / opt.write_ns + 1) * opt.write_ns < until)
-			until = (now() / opt.write_ns + 1) * opt.write_ns;
+		if (opt.write_bytes && (stream_now() / opt.write_ns + 1) * opt.write_ns < until)
+			until = (stream_now() / opt.write_ns + 1) * opt.write_ns;
 		if (opt.abort_ns >= 0 && opt.abort_ns < until)
 			until = opt.abort_ns;
 		if (opt.priority_ns >= 0 && opt.priority_ns < until)
 			until = opt.priority_ns;
 		wait_events(until);
-		if (opt.abort_ns >= 0 && now() >= opt.abort_ns) {
+		if (opt.abort_ns >= 0 && stream_now() >= opt.abort_ns) {
 			abort_all();
 			return;
 		}
-		if (opt.priority_ns >= 0 && now() >= opt.priority_ns) {
+		if (opt.priority_ns >= 0 && stream_now() >= opt.priority_ns) {
 			for (i = 0; i < opt.flows; i++)
 				change_priority(flows[i].tx);
 			opt.priority_ns = -1;
 		}
-		if (switches > 0 && now() >= next_switch) {
+		if (switches > 0 && stream_now() >= next_switch) {
 			switch_all();
 			next_switch += opt.switch_ns;
 			switches--;
@@ -419,7 +284,7 @@ static int report(void)
 	int status = 0, i;
 
 	for (i = 0; i < opt.flows; i++) {
-		struct flow *f = &flows[i];
+		struct stream *f = &flows[i];
 		bool complete = f->done && f->received_bytes == opt.bytes;
 		const char *state = opt.abort_ns >= 0 ? "aborted" :
 				    complete ? "done" : "open";
@@ -542,9 +407,9 @@ int main(int argc, char **argv)
 	if (!opt.from || !opt.to || opt.flows < 1 || opt.flows > FLOWS_MAX ||
 	    optind != argc)
 		usage();
-	make_pattern();
+	stream_prepare();
 	connect_all();
-	zero_ns = now();
+	stream_start();
 	run();
 	return report();
 }

@@ -9,13 +9,10 @@
  */
 #include <arpa/inet.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <linux/sockios.h>
 #include <poll.h>
-#include <sched.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,8 +23,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "ends.h"
+
 #define PORT_DEFAULT 9000
-#define NS_PER_S 1000000000LL
 
 /* What to do, from the command line. */
 struct options {
@@ -71,59 +69,6 @@ static const char usage_text[] =
 "  -r          tell when the kernel let go of all that was sent (to 100 ns)\n"
 "  -p          print every packet: sequence, ns sent, ns received\n";
 
-/* Print a sentence and leave. */
-static void __attribute__((noreturn, format(printf, 1, 2)))
-fail(const char *format, ...)
-{
-	va_list args;
-
-	fputs("linkprobe: ", stderr);
-	va_start(args, format);
-	vfprintf(stderr, format, args);
-	va_end(args);
-	fputc('\n', stderr);
-	exit(1);
-}
-
-/* CLOCK_REALTIME */
-static int64_t clock_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_REALTIME, &ts);
-	return ts.tv_sec * NS_PER_S + ts.tv_nsec;
-}
-
-/* A UDP socket in a namespace; it stays there. */
-static int open_socket(const char *netns)
-{
-	char path[256];
-	int fd;
-
-	snprintf(path, sizeof(path), "/run/netns/%s", netns);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0 || setns(fd, CLONE_NEWNET))
-		fail("namespace %s: %s", netns, strerror(errno));
-	close(fd);
-	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	if (fd < 0)
-		fail("socket: %s", strerror(errno));
-	return fd;
-}
-
-/* A number from the command line. */
-static long long number(const char *text, long long min, long long max)
-{
-	long long value;
-	char *end;
-
-	errno = 0;
-	value = strtoll(text, &end, 0);
-	if (end == text || *end || errno || value < min || value > max)
-		fail("'%s' is no integer from %lld to %lld", text, min, max);
-	return value;
-}
-
 /* The receiving socket. */
 static int open_receiver(const struct options *opt)
 {
@@ -131,13 +76,13 @@ static int open_receiver(const struct options *opt)
 		.sin_family = AF_INET,
 		.sin_port = htons(opt->port),
 	};
-	int fd = open_socket(opt->to), one = 1, buffer = 1 << 30;
+	int fd = socket_in(opt->to, AF_INET, SOCK_DGRAM), one = 1, buffer = 1 << 30;
 
 	if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &buffer,
 		       sizeof(buffer)) ||
 	    setsockopt(fd, SOL_SOCKET, SO_TIMESTAMPNS, &one, sizeof(one)) ||
 	    bind(fd, (struct sockaddr *)&addr, sizeof(addr)))
-		fail("receiver: %s", strerror(errno));
+		die("receiver: %s", strerror(errno));
 	return fd;
 }
 
@@ -148,16 +93,16 @@ static int open_sender(const struct options *opt)
 		.sin_family = AF_INET,
 		.sin_port = htons(opt->port),
 	};
-	int fd = open_socket(opt->from), buffer = 1 << 30;
+	int fd = socket_in(opt->from, AF_INET, SOCK_DGRAM), buffer = 1 << 30;
 
 	if (inet_pton(AF_INET, opt->address, &addr.sin_addr) != 1)
-		fail("'%s' is not an IPv4 address", opt->address);
+		die("'%s' is not an IPv4 address", opt->address);
 	if (setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &buffer,
 		       sizeof(buffer)) ||
 	    setsockopt(fd, SOL_SOCKET, SO_PRIORITY, &opt->priority,
 		       sizeof(opt->priority)) ||
 	    connect(fd, (struct sockaddr *)&addr, sizeof(addr)))
-		fail("sender: %s", strerror(errno));
+		die("sender: %s", strerror(errno));
 	return fd;
 }
 
@@ -166,7 +111,7 @@ static unsigned int send_all(int fd, const struct options *opt)
 {
 	static char data[65536];
 	struct payload *payload = (struct payload *)data;
-	int64_t next_ns = clock_ns();
+	int64_t next_ns = clock_ns(CLOCK_REALTIME);
 	unsigned int i, sent = 0;
 	struct timespec ts;
 
@@ -180,12 +125,12 @@ static unsigned int send_all(int fd, const struct options *opt)
 		}
 		payload->seq = i;
 		if (opt->gap_ns || !i)
-			next_ns = clock_ns();
+			next_ns = clock_ns(CLOCK_REALTIME);
 		payload->sent_ns = next_ns;
 		if (send(fd, data, opt->size_bytes - 28, 0) >= 0)
 			sent++;
 		else if (errno != ENOBUFS)
-			fail("send: %s", strerror(errno));
+			die("send: %s", strerror(errno));
 	}
 	return sent;
 }
@@ -198,9 +143,9 @@ static int64_t wait_release(int fd)
 
 	for (;;) {
 		if (ioctl(fd, SIOCOUTQ, &held))
-			fail("SIOCOUTQ: %s", strerror(errno));
+			die("SIOCOUTQ: %s", strerror(errno));
 		if (!held)
-			return clock_ns();
+			return clock_ns(CLOCK_REALTIME);
 		nanosleep(&step, NULL);
 	}
 }
@@ -226,10 +171,10 @@ static unsigned int receive_all(int fd, const struct options *opt,
 		if (poll(&pollfd, 1, opt->wait_ms) <= 0)
 			break;
 		if (recvmsg(fd, &msg, 0) < (ssize_t)sizeof(struct payload))
-			fail("receive: %s", strerror(errno));
+			die("receive: %s", strerror(errno));
 		cmsg = CMSG_FIRSTHDR(&msg);
 		if (!cmsg || cmsg->cmsg_type != SCM_TIMESTAMPNS)
-			fail("received without timestamp");
+			die("received without timestamp");
 		memcpy(&ts, CMSG_DATA(cmsg), sizeof(ts));
 		memcpy(&arrival[n].payload, data, sizeof(arrival[n].payload));
 		arrival[n].at_ns = ts.tv_sec * NS_PER_S + ts.tv_nsec;
@@ -336,11 +281,11 @@ int main(int argc, char **argv)
 	parse_options(argc, argv, &opt);
 	arrival = calloc(opt.count, sizeof(*arrival));
 	if (!arrival)
-		fail("no memory for %u packets", opt.count);
+		die("no memory for %u packets", opt.count);
 	prctl(PR_SET_TIMERSLACK, 1);
 	receiver = open_receiver(&opt);
 	sender = open_sender(&opt);
-	start_ns = clock_ns();
+	start_ns = clock_ns(CLOCK_REALTIME);
 	sent = send_all(sender, &opt);
 	if (opt.watch_release)
 		printf("released=%" PRId64 "\n",

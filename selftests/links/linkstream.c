@@ -9,20 +9,18 @@
 #include <inttypes.h>
 #include <linux/tcp.h>
 #include <poll.h>
-#include <sched.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "ends.h"
 
 #define PORT 9001
 #define CHUNK_BYTES 4194304
 #define LOWAT_BYTES 524288
-#define NS_PER_S 1000000000LL
 
 static const char usage_text[] =
 "usage: linkstream -f NETNS -t NETNS -a ADDRESS [-b BYTES] [-w MS]\n"
@@ -41,48 +39,18 @@ struct options {
 	int wait_ms;
 };
 
-/* Print a sentence and leave. */
-static void __attribute__((noreturn, format(printf, 1, 2)))
-fail(const char *format, ...)
-{
-	va_list args;
-
-	fputs("linkstream: ", stderr);
-	va_start(args, format);
-	vfprintf(stderr, format, args);
-	va_end(args);
-	fputc('\n', stderr);
-	exit(1);
-}
-
-/* CLOCK_MONOTONIC */
-static int64_t clock_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * NS_PER_S + ts.tv_nsec;
-}
-
 /* A TCP socket in a namespace; it stays there. */
 static int open_socket(const char *netns)
 {
-	int fd, buffer = 1 << 26, low = LOWAT_BYTES;
-	char path[256];
+	int fd = socket_in(netns, AF_INET, SOCK_STREAM), buffer = 1 << 26;
+	int low = LOWAT_BYTES;
 
-	snprintf(path, sizeof(path), "/run/netns/%s", netns);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0 || setns(fd, CLONE_NEWNET))
-		fail("namespace %s: %s", netns, strerror(errno));
-	close(fd);
-	fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (fd < 0 ||
-	    setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &buffer,
+	if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &buffer,
 		       sizeof(buffer)) ||
 	    setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &buffer,
 		       sizeof(buffer)) ||
 	    setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &low, sizeof(low)))
-		fail("socket: %s", strerror(errno));
+		die("socket: %s", strerror(errno));
 	return fd;
 }
 
@@ -98,15 +66,15 @@ static void connect_ends(const struct options *opt, int *fd)
 	setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
 	if (bind(listener, (struct sockaddr *)&addr, sizeof(addr)) ||
 	    listen(listener, 1))
-		fail("listen: %s", strerror(errno));
+		die("listen: %s", strerror(errno));
 	if (inet_pton(AF_INET, opt->address, &addr.sin_addr) != 1)
-		fail("'%s' is not an IPv4 address", opt->address);
+		die("'%s' is not an IPv4 address", opt->address);
 	fd[0] = open_socket(opt->from);
 	if (connect(fd[0], (struct sockaddr *)&addr, sizeof(addr)))
-		fail("connect: %s", strerror(errno));
+		die("connect: %s", strerror(errno));
 	fd[1] = accept(listener, NULL, NULL);
 	if (fd[1] < 0)
-		fail("accept: %s", strerror(errno));
+		die("accept: %s", strerror(errno));
 	close(listener);
 	fcntl(fd[0], F_SETFL, O_NONBLOCK);
 	fcntl(fd[1], F_SETFL, O_NONBLOCK);
@@ -177,11 +145,11 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	connect_ends(&opt, fd);
-	start_ns = clock_ns();
+	start_ns = clock_ns(CLOCK_MONOTONIC);
 	received = transfer(&opt, fd);
 	getsockopt(fd[0], IPPROTO_TCP, TCP_INFO, &info, &len);
 	printf("bytes=%lld ns=%" PRId64 " segments=%u retransmits=%u\n",
-	       received, clock_ns() - start_ns, info.tcpi_segs_out,
+	       received, clock_ns(CLOCK_MONOTONIC) - start_ns, info.tcpi_segs_out,
 	       info.tcpi_total_retrans);
 	return received != opt.bytes;
 }

@@ -24,28 +24,23 @@
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/tcp.h>
 #include <poll.h>
-#include <sched.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <linux/fairlane.h>
 
+#include "ends.h"
+#include "stream.h"
+
 #define FLOWS_MAX	1024
-#define CHUNK_BYTES	65536
-/* Prime: no buffer hides a shift. */
-#define PERIOD_BYTES	65521
 /* How often limited applications write. */
 #define TICK_NS		100000
 #define DATAGRAM_BYTES	1400
@@ -53,25 +48,15 @@
 
 /**
  * struct flow - one connection
- * @tx: end that sends
- * @rx: end that receives
- * @sent: bytes that tx took
- * @received: bytes that came, all right
- * @marked: @received at the last mark
- * @last_ns: when data came last
- * @gap_ns: longest time without, since the last mark
+ * @s: its ends and data; @s.gap_ns since the last mark
+ * @marked_bytes: received until the last mark
  * @retrans: retransmissions until the last mark
  * @mbps: what the application writes; -1: all it can
  * @budget: bytes it may write still
  */
 struct flow {
-	int tx;
-	int rx;
-	int64_t sent;
-	int64_t received;
-	int64_t marked;
-	int64_t last_ns;
-	int64_t gap_ns;
+	struct stream s;
+	int64_t marked_bytes;
 	uint32_t retrans;
 	double mbps;
 	double budget;
@@ -80,107 +65,21 @@ struct flow {
 static struct flow flows[FLOWS_MAX];
 static int flow_count;
 static const char *address;
-static unsigned char pattern[PERIOD_BYTES + CHUNK_BYTES];
-static unsigned char buffer[CHUNK_BYTES];
-static int64_t zero_ns;
 static int udp = -1;
 static double udp_mbps, udp_budget;
 static int raw_tx[FLOWS_MAX], raw_rx;
-
-/* Ends with a sentence. */
-__attribute__((noreturn, format(printf, 1, 2)))
-static void die(const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	fprintf(stderr, "# szflow: ");
-	vfprintf(stderr, format, args);
-	fprintf(stderr, "\n");
-	va_end(args);
-	exit(1);
-}
-
-/* Time since the start, ns. */
-static int64_t now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000LL + ts.tv_nsec - zero_ns;
-}
-
-/* Changes to a namespace by name. */
-static void enter(const char *name)
-{
-	char path[256];
-	int fd;
-
-	snprintf(path, sizeof(path), "/run/netns/%s", name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0 || setns(fd, CLONE_NEWNET))
-		die("namespace %s: %s", name, strerror(errno));
-	close(fd);
-}
-
-/* Fills the pattern that all data is a window of (xorshift64). */
-static void make_pattern(void)
-{
-	uint64_t x = 88172645463325252ULL;
-	size_t i;
-
-	for (i = 0; i < PERIOD_BYTES; i++) {
-		x ^= x << 13;
-		x ^= x >> 7;
-		x ^= x << 17;
-		pattern[i] = x >> 56;
-	}
-	for (; i < sizeof(pattern); i++)
-		pattern[i] = pattern[i - PERIOD_BYTES];
-}
-
-static const unsigned char *pattern_at(const struct flow *f, int64_t offset)
-{
-	return pattern + (offset + (f - flows) * 4099) % PERIOD_BYTES;
-}
-
-static void set_cc(int fd, const char *cc)
-{
-	if (setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, cc, strlen(cc)))
-		die("TCP_CONGESTION %s: %s", cc, strerror(errno));
-}
-
-/* The receiver's address and a port. Return: its length. */
-static socklen_t parse_address(int port, struct sockaddr_storage *to)
-{
-	struct sockaddr_in6 *v6 = (void *)to;
-	struct sockaddr_in *v4 = (void *)to;
-
-	memset(to, 0, sizeof(*to));
-	if (inet_pton(AF_INET, address, &v4->sin_addr) == 1) {
-		v4->sin_family = AF_INET;
-		v4->sin_port = htons(port);
-		return sizeof(*v4);
-	}
-	if (inet_pton(AF_INET6, address, &v6->sin6_addr) != 1)
-		die("%s is no address", address);
-	v6->sin6_family = AF_INET6;
-	v6->sin6_port = htons(port);
-	return sizeof(*v6);
-}
 
 /* Connects all, in turns from the namespaces of the list. */
 static void connect_all(char *from, const char *to)
 {
 	const char *names[16], *name;
 	struct sockaddr_storage at;
-	int listener, count = 0, one = 1, i;
+	int listener, tx, rx, count = 0, one = 1, i;
 	socklen_t length;
 
-	enter(to);
-	length = parse_address(PORT, &at);
+	length = parse_address(address, PORT, &at);
+	listener = socket_in(to, at.ss_family, SOCK_STREAM);
 	raw_rx = socket(AF_INET, SOCK_RAW, IPPROTO_TCP);
-	listener = socket(at.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
 	if (bind(listener, (struct sockaddr *)&at, length) || listen(listener, 64))
 		die("listen: %s", strerror(errno));
@@ -194,17 +93,16 @@ static void connect_all(char *from, const char *to)
 			udp = socket(at.ss_family, SOCK_DGRAM | SOCK_NONBLOCK, 0);
 		raw_tx[i] = i < count ? socket(AF_INET, SOCK_RAW, IPPROTO_TCP) :
 					raw_tx[i - count];
-		f->tx = socket(at.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-		if (f->tx < 0)
+		tx = socket(at.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+		if (tx < 0)
 			die("socket: %s", strerror(errno));
-		set_cc(f->tx, "soze");
-		if (connect(f->tx, (struct sockaddr *)&at, length))
+		set_cc(tx, "soze");
+		if (connect(tx, (struct sockaddr *)&at, length))
 			die("connect: %s", strerror(errno));
-		f->rx = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
-		if (f->rx < 0)
+		rx = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+		if (rx < 0)
 			die("accept: %s", strerror(errno));
-		fcntl(f->tx, F_SETFL, O_NONBLOCK);
-		fcntl(f->rx, F_SETFL, O_NONBLOCK);
+		stream_open(&f->s, i, tx, rx);
 		f->mbps = -1;
 	}
 	close(listener);
@@ -214,45 +112,30 @@ static void connect_all(char *from, const char *to)
 static int64_t may_send(const struct flow *f)
 {
 	if (f->mbps < 0)
-		return CHUNK_BYTES;
-	return f->budget < 1 ? 0 : f->budget > CHUNK_BYTES ? CHUNK_BYTES : f->budget;
+		return STREAM_CHUNK_BYTES;
+	return f->budget < 1 ? 0 : f->budget > STREAM_CHUNK_BYTES ? STREAM_CHUNK_BYTES : f->budget;
 }
 
 /* Writes what fits. */
 static void flow_send(struct flow *f)
 {
-	int64_t want;
-	ssize_t n;
+	int64_t want, n;
 
 	while ((want = may_send(f)) > 0) {
-		n = send(f->tx, pattern_at(f, f->sent), want, MSG_NOSIGNAL);
-		if (n < 0 && errno == EAGAIN)
+		n = stream_send(&f->s, want);
+		if (!n)
 			return;
-		if (n < 0)
-			die("flow %d: send: %s", (int)(f - flows), strerror(errno));
-		f->sent += n;
 		if (f->mbps >= 0)
 			f->budget -= n;
 	}
 }
 
-/* Reads what is there and compares. */
+/* Reads what is there; no stream ends before the program does. */
 static void flow_receive(struct flow *f)
 {
-	int64_t t = now();
-	ssize_t n;
-
-	while ((n = recv(f->rx, buffer, sizeof(buffer), 0)) > 0) {
-		if (memcmp(buffer, pattern_at(f, f->received), n))
-			die("flow %d: wrong data after byte %lld", (int)(f - flows),
-			    (long long)f->received);
-		f->received += n;
-		if (t - f->last_ns > f->gap_ns)
-			f->gap_ns = t - f->last_ns;
-		f->last_ns = t;
-	}
-	if (!n || errno != EAGAIN)
-		die("flow %d: recv: %s", (int)(f - flows), n ? strerror(errno) : "end");
+	stream_receive(&f->s);
+	if (f->s.done)
+		die("flow %d: recv: end", f->s.number);
 }
 
 /* What applications have to write after @ns. Return: is any of them limited? */
@@ -271,7 +154,7 @@ static bool refill(int64_t ns)
 		flows[i].budget += flows[i].mbps * ns / 8000;
 	}
 	udp_budget += udp_mbps * ns / 8000;
-	length = parse_address(PORT + 1, &to);
+	length = parse_address(address, PORT + 1, &to);
 	for (; udp_budget >= DATAGRAM_BYTES; udp_budget -= DATAGRAM_BYTES)
 		sendto(udp, data, sizeof(data), 0, (struct sockaddr *)&to, length);
 	return limited;
@@ -286,13 +169,13 @@ static void run_until(int64_t until_ns)
 	bool limited;
 	int i;
 
-	for (t = now(); t < until_ns; t = now()) {
+	for (t = stream_now(); t < until_ns; t = stream_now()) {
 		limited = refill(t - filled_ns);
 		filled_ns = t;
 		for (i = 0; i < flow_count; i++) {
-			fds[2 * i].fd = may_send(&flows[i]) ? flows[i].tx : -1;
+			fds[2 * i].fd = may_send(&flows[i]) ? flows[i].s.tx : -1;
 			fds[2 * i].events = POLLOUT;
-			fds[2 * i + 1].fd = flows[i].rx;
+			fds[2 * i + 1].fd = flows[i].s.rx;
 			fds[2 * i + 1].events = POLLIN;
 		}
 		left = until_ns - t;
@@ -317,21 +200,18 @@ static void report_flow(struct flow *f, double ms)
 	struct fl_info fi = { 0 };
 	struct tcp_info ti = { 0 };
 	socklen_t length = sizeof(ti);
-	int64_t t = now();
 
-	getsockopt(f->tx, IPPROTO_TCP, TCP_INFO, &ti, &length);
+	getsockopt(f->s.tx, IPPROTO_TCP, TCP_INFO, &ti, &length);
 	length = sizeof(fi);
-	getsockopt(f->tx, IPPROTO_IP, FL_SO_INFO, &fi, &length);
-	if (t - f->last_ns > f->gap_ns)
-		f->gap_ns = t - f->last_ns;
+	getsockopt(f->s.tx, IPPROTO_IP, FL_SO_INFO, &fi, &length);
+	stream_note_gap(&f->s, stream_now());
 	printf("mark %g flow %d bytes %lld gap %lld retrans %u queue %u fallback %d\n", ms,
-	       (int)(f - flows), (long long)(f->received - f->marked),
-	       (long long)f->gap_ns / 1000, ti.tcpi_total_retrans - f->retrans,
+	       f->s.number, (long long)(f->s.received_bytes - f->marked_bytes),
+	       (long long)f->s.gap_ns / 1000, ti.tcpi_total_retrans - f->retrans,
 	       fi.queue_ns, fi.state == FL_STATE_FALLBACK);
-	f->marked = f->received;
+	f->marked_bytes = f->s.received_bytes;
 	f->retrans = ti.tcpi_total_retrans;
-	f->gap_ns = 0;
-	f->last_ns = t;
+	f->s.gap_ns = 0;
 }
 
 /* Sequence number of a socket's queue: what it writes next, or awaits. */
@@ -406,16 +286,16 @@ static void act(struct flow *f, double ms, const char *what)
 	if (!strcmp(what, "mark")) {
 		report_flow(f, ms);
 	} else if (!strncmp(what, "weight=", 7)) {
-		if (setsockopt(f->tx, IPPROTO_IP, FL_SO_WEIGHT, &weight, sizeof(weight)))
+		if (setsockopt(f->s.tx, IPPROTO_IP, FL_SO_WEIGHT, &weight, sizeof(weight)))
 			die("FL_SO_WEIGHT %d: %s", weight, strerror(errno));
 	} else if (!strncmp(what, "mbps=", 5)) {
 		f->mbps = value;
 		f->budget = 0;
 	} else if (!strncmp(what, "cc=", 3)) {
-		set_cc(f->tx, what + 3);
+		set_cc(f->s.tx, what + 3);
 	} else if (!strncmp(what, "inject=", 7)) {
-		send_ack(raw_tx[f - flows], f->tx, f->rx, what + 7);
-		send_ack(raw_rx, f->rx, f->tx, what + 7);
+		send_ack(raw_tx[f - flows], f->s.tx, f->s.rx, what + 7);
+		send_ack(raw_rx, f->s.rx, f->s.tx, what + 7);
 	} else if (!strncmp(what, "udp=", 4)) {
 		udp_mbps = value;
 	} else {
@@ -452,9 +332,9 @@ int main(int argc, char **argv)
 	flow_count = atoi(argv[4]);
 	if (flow_count < 1 || flow_count > FLOWS_MAX)
 		die("%s flows", argv[4]);
-	make_pattern();
+	stream_prepare();
 	connect_all(argv[1], argv[2]);
-	zero_ns = now();
+	stream_start();
 	for (i = 5; i < argc; i++)
 		take_event(argv[i]);
 	return 0;
