@@ -52,6 +52,16 @@ static bool expect_parse(const char *text, struct expectation *e)
 	return rest[0] && !strchr(rest, ' ');
 }
 
+/* Is there a measure whose value is called @name, "measure" or "measure.part"? */
+void expect_measure(struct ynode *at, struct ynode *measures, const char *name)
+{
+	char *base = xasprintf("%.*s", (int)strcspn(name, "."), name);
+
+	if (!measures || !y_find(measures, base))
+		y_error(at, "no measure called \"%s\"", base);
+	free(base);
+}
+
 /* Check the texts and that the measures exist. */
 void expect_check(struct ynode *list, struct ynode *measures)
 {
@@ -64,7 +74,6 @@ void expect_check(struct ynode *list, struct ynode *measures)
 	for (i = 0; i < list->n; i++) {
 		const char *text = y_scalar(list->child[i]);
 		struct expectation e;
-		char *base;
 
 		if (!text)
 			continue;
@@ -73,12 +82,7 @@ void expect_check(struct ynode *list, struct ynode *measures)
 				text);
 			continue;
 		}
-		base = xstrdup(e.name);
-		*strchrnul(base, '.') = 0;
-		if (!measures || !y_find(measures, base))
-			y_error(list->child[i], "no measure called \"%s\"",
-				base);
-		free(base);
+		expect_measure(list->child[i], measures, e.name);
 	}
 }
 

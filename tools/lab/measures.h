@@ -117,6 +117,7 @@ struct verdicts {
 };
 
 bool expect_valid(const char *name, const char *target);
+void expect_measure(struct ynode *at, struct ynode *measures, const char *name);
 void expect_check(struct ynode *list, struct ynode *measures);
 void expect_run(const struct ynode *list, const struct values *values,
 		struct verdicts *out);

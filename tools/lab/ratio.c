@@ -71,7 +71,6 @@ void ratio_check(struct ynode *list, struct ynode *measures)
 	for (i = 0; i < list->n; i++) {
 		const char *text = y_scalar(list->child[i]);
 		struct ratio r;
-		char *base;
 
 		if (!text)
 			continue;
@@ -80,11 +79,7 @@ void ratio_check(struct ynode *list, struct ynode *measures)
 				text);
 			continue;
 		}
-		base = xasprintf("%.*s", (int)strcspn(r.name, "."), r.name);
-		if (!measures || !y_find(measures, base))
-			y_error(list->child[i], "no measure called \"%s\"",
-				base);
-		free(base);
+		expect_measure(list->child[i], measures, r.name);
 		ratio_free(&r);
 	}
 }
