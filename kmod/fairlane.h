@@ -25,6 +25,10 @@
  * @epsilon_ns: less than this above the base RTT is an empty queue, ns; 0 =
  *	the larger of 1 us and the time of a packet on the line
  * @start_permille: W_LS of PrioPlus in permille of the BDP, section 4.4
+ * @start_middle_permille: the same of priorities from @start_middle_priority on
+ * @start_middle_priority: first priority of the middle class, 0 = none
+ * @start_high_permille: W_LS of priorities from @start_high_priority on
+ * @start_high_priority: first priority of the high class, 0 = none
  * @first_permille: first window of a PrioPlus flow that finds the path empty and
  *	does not know #flow, permille of the BDP, at least two packets
  * @urgent_priority: PrioPlus flows of this priority and above begin without a
@@ -65,6 +69,10 @@ struct fl_profile {
 	u32 noise_ns;
 	u32 epsilon_ns;
 	u32 start_permille;
+	u32 start_middle_permille;
+	u32 start_middle_priority;
+	u32 start_high_permille;
+	u32 start_high_priority;
 	u32 first_permille;
 	u32 urgent_priority;
 	u32 ai_bytes;

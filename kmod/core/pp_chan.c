@@ -22,6 +22,18 @@
 /* Probes of a priority use at most this part of the line: 1 / this. */
 #define PP_PROBE_PART		16
 
+/* W_LS of a priority, permille of the BDP: by its class (section 4.4). */
+static u32 pp_start_permille(const struct pp_conf *cf, u32 prio)
+{
+	if (cf->urgent_prio && prio >= cf->urgent_prio)
+		return 1000;
+	if (cf->high_prio && prio >= cf->high_prio)
+		return cf->high_permille;
+	if (cf->middle_prio && prio >= cf->middle_prio)
+		return cf->middle_permille;
+	return cf->start_permille;
+}
+
 /**
  * pp_chan_init() - compute the channel of a priority
  * @ch: the channel
@@ -33,10 +45,11 @@
  */
 int pp_chan_init(struct pp_chan *ch, const struct pp_conf *cf, u32 prio)
 {
+	u32 start_permille = pp_start_permille(cf, prio);
 	u32 pkt_ns, shorter_ns;
 
 	if (!cf->base_ns || !cf->line_bps || cf->wire_bytes < 64 ||
-	    prio > PP_PRIO_MAX || !cf->start_permille ||
+	    prio > PP_PRIO_MAX || !start_permille ||
 	    !(cf->fluct_ns + cf->noise_ns))
 		return -EINVAL;
 	ch->ppn = fl_ppn(cf->line_bps, cf->wire_bytes);
@@ -68,8 +81,8 @@ int pp_chan_init(struct pp_chan *ch, const struct pp_conf *cf, u32 prio)
 				      cf->line_bps);
 	ch->bdp_wnd = fl_ns_to_wnd(ch->ppn, cf->base_ns);
 	ch->urgent = cf->urgent_prio && prio >= cf->urgent_prio;
-	ch->start_wnd = ch->urgent ? ch->bdp_wnd :
-			div_u64(ch->bdp_wnd * cf->start_permille, 1000);
+	ch->start_wnd = start_permille == 1000 ? ch->bdp_wnd :
+			div_u64(ch->bdp_wnd * start_permille, 1000);
 	ch->first_wnd = max_t(u64, PP_NEW_PKTS * FL_WND_ONE,
 			      div_u64(ch->bdp_wnd * cf->first_permille, 1000));
 	ch->ai_wnd = min_t(u64, U32_MAX,

@@ -85,6 +85,11 @@ struct pp_chan {
  * @eps_ns: see struct pp_chan; 0 = the larger of 1 us and a packet's time
  * @probe_cap_ns: see struct pp_chan
  * @start_permille: W_LS in permille of the BDP (section 4.4: 125 to 1000)
+ * @middle_permille: the same of priorities from @middle_prio on
+ * @high_permille: the same of priorities from @high_prio on
+ * @middle_prio: first priority of the middle class; 0 = there is none
+ * @high_prio: first priority of the high class; 0 = there is none. What belongs to
+ *	both is high
  * @first_permille: first window of a linear start with unknown #flow, in
  *	permille of the BDP; less than two packets are two
  * @ai_bytes: W_AI in bytes on the line
@@ -104,6 +109,10 @@ struct pp_conf {
 	u32 eps_ns;
 	u32 probe_cap_ns;
 	u32 start_permille;
+	u32 middle_permille;
+	u32 high_permille;
+	u32 middle_prio;
+	u32 high_prio;
 	u32 first_permille;
 	u32 ai_bytes;
 	u32 weight_milli;

@@ -381,6 +381,10 @@ test_settings()
 	setting noise_ns 800 1 50000000
 	setting epsilon_ns 0 0 100000000
 	setting start_permille 500 1 1000
+	setting start_middle_permille 250 1 1000
+	setting start_middle_priority 0 0 31
+	setting start_high_permille 1000 1 1000
+	setting start_high_priority 0 0 31
 	setting first_permille 0 0 1000
 	setting urgent_priority 0 0 31
 	setting ai_bytes 150 1 1000000

@@ -93,6 +93,55 @@ TEST(urgent_flow_begins_with_a_bdp)
 	CHECK(flow.stopped);
 }
 
+/* Section 4.4: three classes, each with its W_LS. 13 packets are the BDP. */
+TEST(start_by_class)
+{
+	static const struct {
+		u32 prio;
+		double pkts;
+	} want[] = {
+		{ 0, 1.625 }, { 3, 1.625 }, { 4, 3.25 }, { 7, 3.25 }, { 8, 13 },
+		{ PP_PRIO_MAX, 13 },
+	};
+	struct pp_conf cf = conf;
+	size_t i;
+
+	cf.start_permille = 125;
+	cf.middle_permille = 250;
+	cf.high_permille = 1000;
+	/* classes without a priority are not there */
+	CHECK_EQ(pp_chan_init(&chan, &cf, 8), 0);
+	CHECK(fabs(PKTS_OF(chan.start_wnd) - 1.625) < 0.001);
+	cf.middle_prio = 4;
+	cf.high_prio = 8;
+	for (i = 0; i < ARRAY_SIZE(want); i++) {
+		CHECK_EQ(pp_chan_init(&chan, &cf, want[i].prio), 0);
+		CHECK(fabs(PKTS_OF(chan.start_wnd) - want[i].pkts) < 0.001);
+		CHECK(!chan.urgent);
+	}
+	/* high before middle, and urgent before both */
+	cf.middle_prio = 10;
+	CHECK_EQ(pp_chan_init(&chan, &cf, 10), 0);
+	CHECK(fabs(PKTS_OF(chan.start_wnd) - 13) < 0.001);
+	cf.high_permille = 500;
+	cf.urgent_prio = 12;
+	CHECK_EQ(pp_chan_init(&chan, &cf, 11), 0);
+	CHECK(fabs(PKTS_OF(chan.start_wnd) - 6.5) < 0.001);
+	CHECK_EQ(pp_chan_init(&chan, &cf, 12), 0);
+	CHECK(fabs(PKTS_OF(chan.start_wnd) - 13) < 0.001);
+	/* the step is what a flow that knows its number begins and grows by */
+	cf = conf;
+	cf.middle_prio = 5;
+	cf.middle_permille = 500;
+	start(&cf);
+	flow.flows_known = 1;
+	CHECK_EQ(probe(0), PP_RESUME);
+	CHECK(fabs(PKTS_OF(flow.wnd) - 6.5) < 0.01);
+	/* no step is none */
+	cf.middle_permille = 0;
+	CHECK(pp_chan_init(&chan, &cf, 5) < 0);
+}
+
 TEST(first_window_by_setting)
 {
 	struct pp_conf cf = conf;
