@@ -12,8 +12,10 @@
 #include "compat.h"
 #include "fl_control.h"
 
-/* Enough for all attributes of a flow. */
-#define FL_FLOW_BYTES	1024
+/* Room for all attributes of a flow: fl_append() does not ask for it. That it is
+ * enough is seen to in fl_flow_put_attrs().
+ */
+#define FL_FLOW_BYTES	512
 
 const struct nla_policy fl_flow_nla[FL_A_FLOW_MAX + 1] = {
 	[FL_A_FLOW_COOKIE] = NLA_POLICY_MIN(NLA_U64, 1),
@@ -157,6 +159,13 @@ static int fl_flow_put_attrs(struct sk_buff *skb, struct user_namespace *user,
 	struct fl_tuple t;
 	int len;
 
+	/* cookie, two addresses, name of the control; eight of at most 4 bytes */
+	BUILD_BUG_ON(nla_total_size(sizeof(u64)) +
+		     2 * nla_total_size(sizeof(struct in6_addr)) +
+		     nla_total_size(sizeof(info.cc)) +
+		     8 * nla_total_size(sizeof(u32)) +
+		     (ARRAY_SIZE(fl_always) + ARRAY_SIZE(fl_optional)) *
+		     nla_total_size(sizeof(u64)) > FL_FLOW_BYTES);
 	if (skb_tailroom(skb) < FL_FLOW_BYTES)
 		return -EMSGSIZE;
 	fl_attr_info(sk, f, &info);

@@ -109,7 +109,7 @@ static u8 *fl_option_insert(struct sk_buff *skb, u8 pf, int ip_bytes)
 {
 	int front = ip_bytes + FL_TCP_MIN_BYTES;
 	u64 head[FL_OPTION_FRONT_BYTES / sizeof(u64)];
-	u8 *from = skb->data, *to;
+	u8 *from, *to;
 
 	if (skb_cow_head(skb, FL_TELEMETRY_BYTES))
 		return NULL;
@@ -314,7 +314,7 @@ static noinline void fl_option_search(struct sk_buff *skb,
 	if (!th || tcp_flag_word(th) & (TCP_FLAG_SYN | TCP_FLAG_RST))
 		return;
 	bytes = th->doff * 4;
-	if (bytes < FL_TCP_MIN_BYTES + FL_TELEMETRY_BYTES)
+	if (bytes <= FL_TCP_MIN_BYTES)
 		return;
 	th = skb_header_pointer(skb, ip_bytes, bytes, buffer);
 	if (!th)

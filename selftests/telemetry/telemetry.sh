@@ -101,6 +101,71 @@ test_no_room()
 	undamaged
 }
 
+# damage WHAT EDIT WORDS: on the way into tb each segment that has the option at the
+# front and otherwise what the filter's WORDS say is changed by pedit's EDIT, its
+# checksum made right. Nothing of it may be believed. WHAT: malformed or foreign (is
+# it counted as malformed?), and the data arrive; or broken: malformed, and the stack
+# refuses the segment, too, or takes other data from it.
+damage()
+{
+	tc -n tb qdisc replace dev e0 clsact
+	tc -n tb filter add dev e0 ingress protocol ip u32 match u32 0xfd08464c 0xffffffff at 40 ${3-} \
+		action pedit munge $2 pipe action csum tcp || fault "filter: $2"
+	heard=$(told tb heard) bad=$(told tb bad) echoes=$(told ta echoes)
+	if [ "$1" = broken ]; then
+		flow -c soze -b 1000000 -L 1000 > /run/a 2>&1
+	else
+		flow -c soze -b 1000000 -L 2000 > /run/a || fault "$1: $2"
+	fi
+	expect "$2: options taken" $(($(told tb heard) - heard)) -eq 0
+	expect "$2: echoes" $(($(told ta echoes) - echoes)) -eq 0
+	case $1 in
+	malformed)	expect "$2: malformed" $(($(told tb bad) - bad)) -ge 100 ;;
+	broken)		expect "$2: malformed" $(($(told tb bad) - bad)) -ge 1 ;;
+	*)		expect "$2: malformed" $(($(told tb bad) - bad)) -eq 0 ;;
+	esac
+	expect "$2: wrong checksums" "$(counter tb TcpInCsumErrors)" -eq 0
+	tc -n tb qdisc del dev e0 clsact
+}
+
+# Segments with a right checksum that have come to $1.
+right() { echo $(($(counter "$1" TcpInSegs) - $(counter "$1" TcpInCsumErrors))); }
+
+# Options damaged on the way: by somebody who makes the checksum right, then by bits
+# that flip, of which the checksum tells.
+test_damaged()
+{
+	offloads tso off gso off gro off
+	damage malformed 'offset 41 u8 set 0x09'
+	damage broken 'offset 41 u8 set 0x01'
+	damage broken 'offset 41 u8 set 0xff'
+	damage foreign 'offset 40 u8 set 0xfc'
+	damage foreign 'offset 42 u8 set 0x47'
+	# Nothing but half of it: what was its end are bytes of data now.
+	for n in ta tb; do
+		in_ns $n sysctl -q -w net.ipv4.tcp_timestamps=0
+	done
+	damage broken 'offset 32 u8 set 0x60' 'match u8 0x70 0xf0 at 32'
+	damage broken 'offset 41 u8 set 0x04 munge offset 32 u8 set 0x60' 'match u8 0x70 0xf0 at 32'
+	for n in ta tb; do
+		in_ns $n sysctl -q -w net.ipv4.tcp_timestamps=1
+	done
+	# Bits that flip: what is taken is at most what has a right checksum.
+	tc -n tr qdisc replace dev east root netem limit 1000 rate 1gbit corrupt 5%
+	tc -n tr qdisc replace dev west root netem limit 1000 corrupt 5%
+	bad=$(($(told ta bad) + $(told tb bad)))
+	heard=$(told tb heard) echoes=$(told ta echoes)
+	right_a=$(right ta) right_b=$(right tb)
+	flow -c soze -n 4 -b 4000000 -L 100000 > /run/a || fault "with bits that flip"
+	expect "segments with flipped bits" "$(counter tb TcpInCsumErrors)" -ge 100
+	expect "ACKs with flipped bits" "$(counter ta TcpInCsumErrors)" -ge 100
+	expect "options with flipped bits" $(($(told ta bad) + $(told tb bad) - bad)) -ge 1
+	expect "options taken" $(($(told tb heard) - heard)) -ge 5000
+	expect "options taken" $(($(told tb heard) - heard)) -le $(($(right tb) - right_b))
+	expect "echoes taken" $(($(told ta echoes) - echoes)) -ge 2000
+	expect "echoes taken" $(($(told ta echoes) - echoes)) -le $(($(right ta) - right_a))
+}
+
 # Signed traffic bears no option, which is counted, and arrives.
 test_signed()
 {
@@ -188,5 +253,5 @@ trap 'drop_net' EXIT
 # The stack distrusts times below 1 us, and booting takes none here.
 sleep 0.01
 load || exit 1
-tests=${*:-round_trip both_ways removal no_room signed fallback silent_bottleneck many_flows}
+tests=${*:-round_trip both_ways removal no_room damaged signed fallback silent_bottleneck many_flows}
 run_tests 1 $tests
