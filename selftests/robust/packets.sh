@@ -1,0 +1,177 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck disable=SC2086,SC2317 # words; called by name
+#
+# PrioPlus where single packets are lost, late or large, on live sockets, in
+# virtual time:
+#
+#	pa --- pr --- pb	10 Gbit/s, and 1 Gbit/s from pr to pb; base RTT about 40 us
+#
+# Names of tests as arguments select. Needs root, lablink, ip, tc, jq and, in
+# PATH, ccflow, fairlane and lablink-ctl; $MODULES is the folder of the modules.
+set -u
+# shellcheck disable=SC1090,SC1091 # guest.sh is looked at by itself
+. "${LIB:?the file selftests/lib/guest.sh}"
+: "${MODULES:?folder of the modules}"
+# Payload that 1 Gbit/s takes in a ms: segments of 1448 bytes, 1538 on the line.
+LINE_BYTES_MS=117680
+tracing=/sys/kernel/tracing
+
+drop_net() { drop_nodes pa pr pb; }
+
+# A fresh topology whose routes have the attributes $*; channels of a few packets' time.
+hosts()
+{
+	three_nodes pa pr pb 10gbit "$*" || return 1
+	in_ns pa sysctl -q -w net.fairlane.line_rate_mbps=1000 \
+		net.fairlane.fluct_ns=30000 net.fairlane.noise_ns=10000
+	tc -n pr qdisc replace dev east root handle 1: pfifo limit 500
+}
+
+# Address resolution done before anything is timed.
+warm() { ccflow -f pa -t pb -a 10.0.2.1 -c cubic -b 1000 > /dev/null; }
+
+net() { hosts quickack 1 && warm; }
+
+# pp PRIORITY PORT OPTION...: flows of PrioPlus.
+pp()
+{
+	priority=$1 port=$2
+	shift 2
+	ccflow -f pa -t pb -a 10.0.2.1 -c prioplus -q $priority -p $port "$@"
+}
+
+# probes ACTION [MASK]: what becomes of probes at e0 of pa (segments of IPv4 with one byte
+# and a time stamp, 53 bytes), or of those whose identification has none of MASK's bits.
+probes()
+{
+	tc -n pa qdisc replace dev e0 clsact
+	tc -n pa filter del dev e0 egress 2> /dev/null
+	tc -n pa filter add dev e0 egress protocol ip pref 1 u32 \
+		match ip protocol 6 0xff match u16 53 0xffff at 2 match u16 0 ${2-0} at 4 action $1
+}
+
+# Packets that an action at e0 of pa has dropped.
+dropped() { tc -n pa -s -j filter show dev e0 egress | jq '[.[].options.actions[]?.stats.drops] | add // 0'; }
+
+# A low flow that is preempted from 50 to 100 ms of its 150, with probes as they are;
+# it is back within $1 us and no state of exception is left.
+preempted()
+{
+	pp 1 5000 -b -1 -L 150 > /run/low &
+	sleep 0.05
+	pp 5 5001 -b -1 -L 50 > /run/high
+	in_ns pa fairlane flow show dport 5000 > /run/show
+	wait
+	echo "# low $(paste -sd, /run/low); high $(cat /run/high); $(dropped) dropped"
+	grep -q fallback /run/show && fault "fallback: $(cat /run/show)"
+	expect "bytes of the high one" "$(field received 0 /run/high)" -ge $((45 * LINE_BYTES_MS))
+	expect "pause of the low one, us" "$(field gap 0 /run/low)" -ge 48000
+	expect "pause of the low one, us" "$(field gap 0 /run/low)" -le $((50000 + $1))
+	expect "bytes of the low one" "$(field received 0 /run/low)" \
+		-ge $(((95000 - $1) * LINE_BYTES_MS / 1000))
+}
+
+# Every second, eighth and 32nd probe is lost (a flow counts its packets in the
+# identification): the flow waits for the next.
+test_lost_probes()
+{
+	for n in 2 8 32; do
+		probes drop $((n - 1))
+		preempted $((2000 + 16000 / n))
+		expect "probes lost, every ${n}th" "$(dropped)" -ge 1
+	done
+}
+
+# No probe passes for the last 20 ms of the wait: a flow asks on, more slowly (1 ms at
+# most lies between two), and is back soon after they pass again.
+test_probes_pause()
+{
+	probes ok
+	(sleep 0.08 && probes drop && sleep 0.03 && probes ok) &
+	preempted 15000
+}
+
+# What is written every 5 ms loses one packet of ten: often the last ones, after which no
+# ACK comes. Nothing but a timer finds that; ours does not wait for the stack's 200 ms.
+test_lost_tails()
+{
+	tc -n pr qdisc replace dev east root netem limit 1000 rate 1gbit delay 5us loss random 10%
+	for bytes in 1000 4000 20000; do
+		pp 3 5000 -w $bytes@5000 -b $((200 * bytes)) -L 3000 > /run/a
+		echo "# writes of $bytes bytes: $(cat /run/a)"
+		done_by "writes of $bytes bytes" /run/a 1100000
+		expect "longest gap, us" "$(field gap 0 /run/a)" -le 40000
+	done
+}
+
+# done_by WHAT FILE US: the flow in FILE is complete, its last byte by US.
+done_by()
+{
+	end=$(field end 0 $2)
+	grep -q 'state done' $2 || fault "$1 is not complete: $(cat $2)"
+	expect "$1, us until its end" "${end:-99999999}" -le $3
+}
+
+# The path is dead for 0.4 s. The stack tries again after 0.2, 0.6, 1.4 s; from then on
+# all is as before: the high one has the line, the low one waits, then has it.
+test_dead_path()
+{
+	pp 1 5000 -n 2 -b -1 -L 3000 > /run/low &
+	sleep 0.1
+	pp 5 5001 -b -1 -L 2400 > /run/high &
+	sleep 0.1
+	tc -n pr qdisc replace dev east root netem loss 100%
+	sleep 0.4
+	tc -n pr qdisc replace dev east root handle 1: pfifo limit 500
+	# 1.0 to 2.4 s: the high one is back for long
+	sleep 0.9
+	before=$(in_ns pa ss -tinHO "dport = :5001" | sed -n 's/.*bytes_acked:\([0-9]*\).*/\1/p')
+	sleep 0.5
+	after=$(in_ns pa ss -tinHO "dport = :5001" | sed -n 's/.*bytes_acked:\([0-9]*\).*/\1/p')
+	wait
+	echo "# low $(paste -sd, /run/low); high $(cat /run/high); $((after - before)) bytes in 500 ms"
+	expect "bytes of the high one in 500 ms" $((after - before)) -ge $((480 * LINE_BYTES_MS))
+	low=$(($(field received 0 /run/low) + $(field received 1 /run/low)))
+	# 100 ms before and 500 ms after
+	expect "bytes of the low ones" $low -ge $((560 * LINE_BYTES_MS))
+}
+
+# The receiver delays its ACKs as it likes: every second packet, the last one 40 ms.
+test_delayed_acks()
+{
+	hosts && warm || fault "no network"
+	probes ok
+	preempted 2000
+	pp 3 5000 -w 1000@5000 -b 200000 -L 3000 > /run/a
+	echo "# writes of 1000 bytes: $(cat /run/a)"
+	done_by "writes of 1000 bytes" /run/a 1100000
+}
+
+# ACKs come in bunches, 60 us long, as behind network cards that gather interrupts, and
+# hosts hand what these allow to the device at once, up to 16 segments. The noise says so.
+test_large_packets()
+{
+	hosts quickack 1 || fault "no network"
+	in_ns pa sysctl -q -w net.fairlane.noise_ns=70000 net.fairlane.gso_segs=16
+	lablink-ctl set e0 netns pa offload on && lablink-ctl set west netns pr offload on &&
+		lablink-ctl set east netns pr offload on && lablink-ctl set e0 netns pb offload on &&
+		tc -n pr qdisc replace dev west root netem slot 60us 60us || fault "no offload"
+	warm
+	probes ok
+	mount -t tracefs none $tracing 2> /dev/null
+	echo 'len > 5900' > $tracing/events/net/net_dev_queue/filter &&
+		echo 1 > $tracing/events/net/net_dev_queue/enable || fault "no event of devices"
+	preempted 2000
+	echo 0 > $tracing/events/net/net_dev_queue/enable
+	large=$(grep -c 'dev=e0' $tracing/trace)
+	echo "# $large times four segments or more at once"
+	expect "times that four segments or more were one packet" "$large" -ge 500
+}
+
+trap 'drop_net' EXIT
+# The stack distrusts times below 1 us, and booting takes none here.
+sleep 0.01
+load_modules fairlane tcp_prioplus || exit 1
+tests=${*:-lost_probes probes_pause lost_tails dead_path delayed_acks large_packets}
+run_tests 1 $tests
