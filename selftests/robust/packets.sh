@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# shellcheck disable=SC2086,SC2317 # words; called by name
+# shellcheck disable=SC2015,SC2086,SC2317 # "|| fault" for any of these; words; called by name
 #
 # PrioPlus where single packets are lost, late or large, on live sockets, in
 # virtual time:
