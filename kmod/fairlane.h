@@ -42,6 +42,7 @@
  * @swift_target_ns: target delay of Swift above the base RTT, ns; 0 = the
  *	PrioPlus channel of the socket's priority
  * @swift_range_ns: most that Swift's target scaling adds, ns; 0 = none
+ * @swift_hop_ns: what each link of the path adds to Swift's target, ns; 0 = nothing
  * @ledbat_target_ns: TARGET of LEDBAT (RFC 6817), queueing delay, ns; 0 = the
  *	PrioPlus channel of the socket's priority, at least one channel
  * @ledbat_gain_permille: GAIN of LEDBAT, packets in an RTT, permille
@@ -82,6 +83,7 @@ struct fl_profile {
 	u32 paper;
 	u32 swift_target_ns;
 	u32 swift_range_ns;
+	u32 swift_hop_ns;
 	u32 ledbat_target_ns;
 	u32 ledbat_gain_permille;
 	u32 ledbat_allowed_pkts;

@@ -90,6 +90,7 @@ static const struct fl_field fl_optional[] = {
 	FL_FIELD(TELEMETRY_RX, telemetry_rx, 8),
 	FL_FIELD(TELEMETRY_BAD, telemetry_bad, 8),
 	FL_FIELD(UPDATES, updates, 8),
+	FL_FIELD(HOPS, hops, 1),
 };
 
 /* Append an attribute; the caller has seen to the room. A dump is nothing but

@@ -324,6 +324,30 @@ static noinline void fl_option_search(struct sk_buff *skb,
 		fl_option_heard(skb, state, ip_bytes, th, at);
 }
 
+/* Some sockets want to know how far their peers are. */
+static noinline void fl_option_ttl(struct sk_buff *skb,
+				   const struct nf_hook_state *state,
+				   int ip_bytes)
+{
+	u8 ttl = state->pf == NFPROTO_IPV4 ? ip_hdr(skb)->ttl :
+					     ipv6_hdr(skb)->hop_limit;
+	u8 buffer[FL_TCP_MIN_BYTES];
+	const struct tcphdr *th;
+	struct fl_tel *tel;
+	struct sock *sk;
+
+	th = skb_header_pointer(skb, ip_bytes, FL_TCP_MIN_BYTES, buffer);
+	if (!th || tcp_flag_word(th) & (TCP_FLAG_SYN | TCP_FLAG_RST))
+		return;
+	sk = fl_option_socket(skb, th, state);
+	tel = sk ? fl_tel_lookup(sk) : NULL;
+	if (!tel || !READ_ONCE(tel->watched) || READ_ONCE(tel->ttl) == ttl ||
+	    !fl_option_in_window(sk, th) ||
+	    !fl_option_csum_ok(skb, state->pf, ip_bytes))
+		return;
+	WRITE_ONCE(tel->ttl, ttl);
+}
+
 /* Nearly all segments have our option at the front, or time stamps and nothing
  * else, in one piece.
  */
@@ -336,6 +360,8 @@ static unsigned int fl_option_in(void *priv, struct sk_buff *skb,
 
 	if (!ip_bytes)
 		return NF_ACCEPT;
+	if (unlikely(atomic_read(&fl_tel_watched)))
+		fl_option_ttl(skb, state, ip_bytes);
 	th = (const struct tcphdr *)(skb->data + ip_bytes);
 	if (unlikely(skb_headlen(skb) < ip_bytes + FL_OPTION_FRONT_MIN_BYTES)) {
 		fl_option_search(skb, state, ip_bytes);

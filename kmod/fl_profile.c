@@ -49,6 +49,7 @@ static struct fl_setting fl_settings[] = {
 	FL_SETTING(paper, 0, 0, 1),
 	FL_SETTING(swift_target_ns, 0, 0, 1000000000),
 	FL_SETTING(swift_range_ns, 0, 0, 1000000000),
+	FL_SETTING(swift_hop_ns, 0, 0, 10000000),
 	FL_SETTING(ledbat_target_ns, 0, 0, 100000000),
 	FL_SETTING(ledbat_gain_permille, 1000, 1, 1000),
 	FL_SETTING(ledbat_allowed_pkts, 1, 1, 64),

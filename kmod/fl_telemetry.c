@@ -63,6 +63,9 @@ static const struct rhashtable_params fl_tel_params = {
 
 static struct rhashtable fl_tel_table;
 static unsigned int fl_tel_net_id __read_mostly;
+
+/* Sockets whose TTL is watched: without, no packet is looked at for it. */
+atomic_t fl_tel_watched __read_mostly;
 static struct tracepoint *fl_tel_tracepoint;
 
 /* Context: any, @net is held. */
@@ -196,6 +199,40 @@ void fl_tel_stop(struct sock *sk, struct fl_tel *tel)
 	fl_tel_put_ref(tel);
 }
 EXPORT_SYMBOL_GPL(fl_tel_stop);
+
+/**
+ * fl_tel_watch() - a congestion control wants to know the TTL of what comes, or not
+ * @sk: the socket; caller holds its lock
+ * @tel: where it is told, NULL = not watched; updated
+ * @want: does it?
+ *
+ * Takes no room in segments. Without memory nothing is told. Context: any.
+ */
+void fl_tel_watch(struct sock *sk, struct fl_tel **tel, bool want)
+{
+	struct fl_tel *t = *tel;
+
+	if (want == !!t)
+		return;
+	if (!want) {
+		WRITE_ONCE(*tel, NULL);
+		WRITE_ONCE(t->watched, false);
+		atomic_dec(&fl_tel_watched);
+		fl_tel_put_ref(t);
+		return;
+	}
+	rcu_read_lock();
+	t = fl_tel_make(sk);
+	if (t)
+		refcount_inc(&t->ref);
+	rcu_read_unlock();
+	if (!t)
+		return;
+	WRITE_ONCE(t->watched, true);
+	atomic_inc(&fl_tel_watched);
+	WRITE_ONCE(*tel, t);
+}
+EXPORT_SYMBOL_GPL(fl_tel_watch);
 
 /* Counts a flow that goes on without telemetry. Context: any. */
 void fl_tel_note_fallback(const struct sock *sk)

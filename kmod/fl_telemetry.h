@@ -54,6 +54,8 @@ struct fl_tel_net {
  * @sending: its congestion control wants telemetry
  * @reserved: its MSS leaves room for the option
  * @fresh: @heard has not been told to the peer
+ * @watched: somebody wants @ttl
+ * @ttl: TTL or hop limit of the newest segment; 0 = none has come
  * @heard: newest delay that came with data, in 1 << FL_TELEMETRY_SHIFT ns
  * @queue: newest echo that came, likewise
  * @back: delay that the segment with this echo met itself, likewise
@@ -74,6 +76,8 @@ struct fl_tel {
 	bool sending;
 	bool reserved;
 	bool fresh;
+	bool watched;
+	u8 ttl;
 	u16 heard;
 	u16 queue;
 	u16 back;
@@ -88,9 +92,11 @@ struct fl_tel {
 
 struct fl_tel *fl_tel_start(struct sock *sk);
 void fl_tel_stop(struct sock *sk, struct fl_tel *tel);
+void fl_tel_watch(struct sock *sk, struct fl_tel **tel, bool want);
 void fl_tel_note_fallback(const struct sock *sk);
 
 /* fairlane.ko inside */
+extern atomic_t fl_tel_watched;
 struct fl_tel_net *fl_tel_net_of(const struct net *net);
 struct fl_tel *fl_tel_lookup(const struct sock *sk);
 struct fl_tel *fl_tel_make(struct sock *sk);

@@ -9,7 +9,11 @@
  * default, the D_target of the socket's priority (fl_flow.h) in PrioPlus'
  * channels, which is what the paper compares with (section 5: "Swift with
  * target delays aligned with D_target of PrioPlus"). Target scaling is off
- * unless net.fairlane.swift_range_ns is set.
+ * unless net.fairlane.swift_range_ns is set. Each link of the path adds
+ * net.fairlane.swift_hop_ns, 0 by default: for base RTTs that are the same for all
+ * (net.fairlane.base_rtt_ns), and flows that wait at several ports. Kernel TCP is not
+ * told how long the way of its data is, so the ACKs' is taken for it, by what is
+ * left of their TTL (fl_option.c).
  *
  * Windows below one packet are paced: cwnd is 1 and sk_pacing_rate makes the
  * gaps. At one packet and more nothing is paced; sending is ACK-clocked.
@@ -42,6 +46,7 @@
  * struct swift - what a flow keeps in the socket
  * @flow: settings of the socket
  * @tel: telemetry, for one-way delays; NULL = RTTs
+ * @watch: telemetry, for the ACKs' TTL; NULL = nobody asks
  * @wnd: window, packets << FL_WND_SHIFT; 0 before the first ACK
  * @state: Swift's memory
  * @rtt: delay samples
@@ -53,11 +58,13 @@
  * @gen: of profile and settings, added up, that the three come from
  * @mss: the same, bytes
  * @prio: the same
+ * @hops: the same, links of the path; 0 = not known
  * @guess: @base_ns is no measurement: the first delay replaces it
  */
 struct swift {
 	struct fl_flow *flow;
 	struct fl_tel *tel;
+	struct fl_tel *watch;
 	u64 wnd;
 	struct fl_swift_state state;
 	struct fl_rtt rtt;
@@ -69,7 +76,8 @@ struct swift {
 	u32 gen;
 	u16 mss;
 	u8 prio;
-	u8 guess;
+	u8 hops : 7;
+	u8 guess : 1;
 };
 
 /* Derive target, step and BDP from the profile. Context: socket lock held. */
@@ -84,7 +92,9 @@ static void swift_configure(const struct sock *sk, struct swift *sw,
 	if (!add_ns)
 		add_ns = sw->prio * (READ_ONCE(pf->fluct_ns) +
 				     READ_ONCE(pf->noise_ns));
-	sw->target_ns = base_ns + add_ns;
+	sw->target_ns = fl_swift_hop_target(base_ns + add_ns,
+					    READ_ONCE(pf->swift_hop_ns),
+					    sw->hops);
 	sw->ai_wnd = div_u64((u64)READ_ONCE(pf->ai_bytes) << FL_WND_SHIFT,
 			     wire);
 	bdp = fl_ns_to_wnd(fl_ppn(fl_flow_line_bps(sk, sw->flow, pf), wire),
@@ -98,21 +108,28 @@ static void swift_refresh(struct sock *sk, struct swift *sw,
 {
 	u8 prio = fl_flow_prio(sk, sw->flow);
 	u32 gen = fl_profile_gen(pf) + fl_flow_gen(sw->flow);
+	u8 hops = 0;
 	u16 mss;
 
-	if (gen != sw->gen)
+	if (gen != sw->gen) {
 		fl_owd_want(sk, &sw->tel, READ_ONCE(pf->owd));
+		fl_tel_watch(sk, &sw->watch, READ_ONCE(pf->swift_hop_ns));
+	}
+	if (sw->watch)
+		hops = fl_hops_of_ttl(READ_ONCE(sw->watch->ttl));
 	mss = min_t(u32, tcp_sk(sk)->mss_cache, U16_MAX);
 
 	if (delay_ns && (sw->guess || delay_ns < sw->base_ns)) {
 		sw->base_ns = delay_ns;
 		sw->guess = 0;
-	} else if (gen == sw->gen && mss == sw->mss && prio == sw->prio) {
+	} else if (gen == sw->gen && mss == sw->mss && prio == sw->prio &&
+		   hops == sw->hops) {
 		return;
 	}
 	sw->gen = gen;
 	sw->mss = mss;
 	sw->prio = prio;
+	sw->hops = hops;
 	swift_configure(sk, sw, pf);
 }
 
@@ -152,6 +169,7 @@ static void swift_info(struct sock *sk, struct fl_info *info)
 		info->base_rtt_from = FL_FROM_MEASURED;
 	}
 	info->target_ns = READ_ONCE(sw->target_ns);
+	info->hops = sw->hops;
 	fl_owd_info(READ_ONCE(sw->tel), info);
 	info->window_milli = (wnd * 1000) >> FL_WND_SHIFT;
 	info->rate_bps = div_u64(((wnd >> 8) * sw->mss >> (FL_WND_SHIFT - 8)) *
@@ -297,6 +315,7 @@ static void swift_release(struct sock *sk)
 	fl_flow_detach(sk, sw->flow);
 	sw->flow = NULL;
 	fl_owd_want(sk, &sw->tel, false);
+	fl_tel_watch(sk, &sw->watch, false);
 	fl_give_back(sk);
 }
 

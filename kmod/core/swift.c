@@ -16,7 +16,9 @@
  *
  * Swift divides its delay into a fabric and an endpoint part with two
  * windows. Kernel TCP sees one RTT, so there is one window here, which is
- * what the PrioPlus paper and its simulator use, too.
+ * what the PrioPlus paper and its simulator use, too. Scaling by hops is separate
+ * as well (fl_swift_hop_target()): a base RTT that each flow measures has its
+ * path's length in it already.
  */
 #include "swift.h"
 
@@ -136,3 +138,36 @@ u32 fl_swift_scaled_target(const struct fl_swift_scaling *sc, u32 base_ns,
 	return base_ns + min_t(u64, add, sc->range_ns);
 }
 EXPORT_SYMBOL_GPL(fl_swift_scaled_target);
+
+/**
+ * fl_swift_hop_target() - target delay for the length of a path
+ * @target_ns: target without scaling by hops, ns
+ * @hop_ns: what each hop adds, ns; 0 = nothing
+ * @hops: links of the path; 0 = not known
+ *
+ * Swift, section 3.1, topology-based scaling: t = base + #hops * h.
+ *
+ * Return: target in ns, U32_MAX at most.
+ */
+u32 fl_swift_hop_target(u32 target_ns, u32 hop_ns, u32 hops)
+{
+	return min_t(u64, (u64)target_ns + (u64)hop_ns * hops, U32_MAX);
+}
+EXPORT_SYMBOL_GPL(fl_swift_hop_target);
+
+/**
+ * fl_hops_of_ttl() - links that a packet has passed
+ * @ttl: TTL or hop limit that is left; 0 = not known
+ *
+ * Nobody tells what it was at first: hosts send 64 (Linux, BSD), 128 (Windows) or
+ * 255 (routers), and no path is as long as from one of these to the next.
+ *
+ * Return: 1 where no router was between, at most 127; 0 = not known.
+ */
+u8 fl_hops_of_ttl(u8 ttl)
+{
+	u8 first = ttl <= 64 ? 64 : ttl <= 128 ? 128 : 255;
+
+	return ttl ? first - ttl + 1 : 0;
+}
+EXPORT_SYMBOL_GPL(fl_hops_of_ttl);

@@ -37,6 +37,8 @@ extern const struct fl_base_ops fl_swift_ops;
 
 u32 fl_swift_scaled_target(const struct fl_swift_scaling *sc, u32 base_ns,
 			   u64 wnd);
+u32 fl_swift_hop_target(u32 target_ns, u32 hop_ns, u32 hops);
+u8 fl_hops_of_ttl(u8 ttl);
 u32 fl_isqrt(u64 x);
 
 #endif /* FL_SWIFT_H */

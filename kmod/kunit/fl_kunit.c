@@ -115,6 +115,10 @@ static void fl_kunit_swift(struct kunit *test)
 	s.now_ns += 29999;
 	fl_swift_ops.on_ack(state, &t, &wnd, &s);
 	KUNIT_EXPECT_EQ(test, (wnd + FL_WND_ONE / 1000) >> FL_WND_SHIFT, 26);
+	KUNIT_EXPECT_EQ(test, fl_hops_of_ttl(0), 0);
+	KUNIT_EXPECT_EQ(test, fl_hops_of_ttl(64), 1);
+	KUNIT_EXPECT_EQ(test, fl_hops_of_ttl(124), 5);
+	KUNIT_EXPECT_EQ(test, fl_swift_hop_target(25000, 2000, 5), 35000);
 }
 
 static void fl_kunit_ledbat(struct kunit *test)

@@ -395,6 +395,7 @@ test_settings()
 	setting paper 0 0 1
 	setting swift_target_ns 0 0 1000000000
 	setting swift_range_ns 0 0 1000000000
+	setting swift_hop_ns 0 0 10000000
 	setting ledbat_target_ns 0 0 100000000
 	setting ledbat_gain_permille 1000 1 1000
 	setting ledbat_allowed_pkts 1 1 64

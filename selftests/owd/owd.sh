@@ -120,6 +120,46 @@ test_losses()
 	done
 }
 
+# TTL and hop limit that the peer sends from now on.
+first_ttl()
+{
+	in_ns ob sysctl -q -w net.ipv4.ip_default_ttl=$1
+	for dev in $(in_ns ob ls /proc/sys/net/ipv6/conf); do
+		in_ns ob sysctl -q -w net/ipv6/conf/$dev/hop_limit=$1
+	done
+}
+
+# Swift's target grows with the links that the peer's TTL tells, live, with both
+# families; who does not want that is not told.
+test_hops()
+{
+	set_a owd 0
+	for addr in 10.0.2.1 fd00:2::1; do
+		set_a swift_hop_ns 10000
+		flow -a $addr -c swift -q 3 -b -1 -L 150 > /run/a &
+		sleep 0.03
+		expect "$addr: hops" "$(shown swift .hops)" = 2
+		expect "$addr: target" "$(shown swift .target_ns)" -eq 200000
+		# the way has become longer: what the peer sends passes more routers
+		first_ttl 60
+		sleep 0.03
+		expect "$addr: hops of a longer way" "$(shown swift .hops)" = 6
+		expect "$addr: its target" "$(shown swift .target_ns)" -eq 240000
+		# a peer that begins with another TTL is as far
+		first_ttl 128
+		sleep 0.03
+		expect "$addr: hops from 128" "$(shown swift .hops)" = 2
+		set_a swift_hop_ns 0
+		sleep 0.03
+		expect "$addr: hops nobody wants" "$(shown swift .hops)" = null
+		expect "$addr: target without" "$(shown swift .target_ns)" -eq 180000
+		wait
+		expect "$addr: bytes in 0.15 s" "$(field received 0 /run/a)" -ge 15000000
+		first_ttl 64
+	done
+	expect "options without owd" "$(told oa sent)" -eq 0
+}
+
 # To another control and back under traffic; the modules go while sockets, which
 # have telemetry, live on.
 test_removal()
@@ -143,5 +183,5 @@ trap 'drop_net' EXIT
 # The stack distrusts times below 1 us, and booting takes none here.
 sleep 0.01
 load || exit 1
-tests=${*:-live peer_falls_silent switch_falls_silent losses removal}
+tests=${*:-live peer_falls_silent switch_falls_silent losses hops removal}
 run_tests 1 $tests

@@ -219,4 +219,29 @@ TEST(line_arithmetic)
 	CHECK(fabs(PKTS_OF(fl_ns_to_wnd(ppn, 72304000)) - 1) < 0.001);
 }
 
+/* A link more is a hop more, from each of the three TTLs that hosts begin with. */
+TEST(hops_from_ttl)
+{
+	static const struct {
+		u8 ttl;
+		u8 hops;
+	} want[] = {
+		{ 0, 0 }, { 64, 1 }, { 63, 2 }, { 60, 5 }, { 1, 64 },
+		{ 128, 1 }, { 126, 3 }, { 65, 64 }, { 255, 1 }, { 250, 6 },
+		{ 129, 127 },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(want); i++)
+		CHECK_EQ(fl_hops_of_ttl(want[i].ttl), want[i].hops);
+}
+
+TEST(target_by_hops)
+{
+	CHECK_EQ(fl_swift_hop_target(25000, 1000, 0), 25000U);
+	CHECK_EQ(fl_swift_hop_target(25000, 0, 6), 25000U);
+	CHECK_EQ(fl_swift_hop_target(25000, 1000, 6), 31000U);
+	CHECK_EQ(fl_swift_hop_target(4000000000U, 10000000, 127), U32_MAX);
+}
+
 UNIT_MAIN

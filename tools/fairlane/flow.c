@@ -50,6 +50,8 @@ static void show_details(const struct fl_info *in)
 		printf(" one-way");
 	else if (in->flags & FL_INFO_TELEMETRY)
 		printf(" target-queue %s", show_time(in->target_queue_ns));
+	if (in->hops)
+		printf(" hops %u", in->hops);
 	if (in->flows_milli)
 		printf(" flows %s", show_milli(in->flows_milli));
 	printf(" window %s rate %s", show_milli(in->window_milli),

@@ -254,6 +254,8 @@ static void info_json(cJSON *obj, const struct fl_info *in)
 	cJSON_AddStringToObject(obj, "state", name_of_state(in->state));
 	info_flags_json(obj, in->flags);
 	json_milli(obj, "flows", in->flows_milli);
+	if (in->hops)
+		json_u64(obj, "hops", in->hops);
 	json_u64(obj, "delay_ns", in->delay_ns);
 	json_u64(obj, "target_ns", in->target_ns);
 	json_u64(obj, "limit_ns", in->limit_ns);

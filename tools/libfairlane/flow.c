@@ -80,6 +80,7 @@ static void read_info(struct nlattr **a, struct fl_info *in)
 	in->telemetry_rx = fl_u64(a, FL_A_FLOW_TELEMETRY_RX);
 	in->telemetry_bad = fl_u64(a, FL_A_FLOW_TELEMETRY_BAD);
 	in->updates = fl_u64(a, FL_A_FLOW_UPDATES);
+	in->hops = fl_u8(a, FL_A_FLOW_HOPS);
 	in->policy = fl_u32(a, FL_A_FLOW_POLICY);
 }
 

@@ -289,7 +289,8 @@ enum fl_state {
  * @base_rtt_from: of @base_rtt_ns
  * @line_rate_from: of @line_rate_mbps
  * @deadline_from: of @deadline_us
- * @pad: 0
+ * @hops: links of the path by the peer's TTL, 0: not known (swift with
+ *	net.fairlane.swift_hop_ns)
  * @weight_milli: weight in force, thousandths
  * @base_rtt_ns: RTT of a full packet without queues, 0: not known
  * @line_rate_mbps: of the bottleneck
@@ -325,7 +326,7 @@ struct fl_info {
 	__u8  base_rtt_from;
 	__u8  line_rate_from;
 	__u8  deadline_from;
-	__u8  pad;
+	__u8  hops;
 	__u32 weight_milli;
 	__u32 base_rtt_ns;
 	__u32 line_rate_mbps;
@@ -462,6 +463,7 @@ enum {
 	FL_A_FLOW_TELEMETRY_RX,		/* u64 */
 	FL_A_FLOW_TELEMETRY_BAD,	/* u64 */
 	FL_A_FLOW_UPDATES,		/* u64 */
+	FL_A_FLOW_HOPS,			/* u8 */
 	__FL_A_FLOW_MAX,
 };
 
