@@ -20,9 +20,12 @@
  * paper's m = 0.25, p = 20 us it oscillates as soon as RTT exceeds a few q:
  * shares off by a factor, the line idle for a quarter of the time.
  *
- *  1. m follows the RTT: m = min(m, q / (4 * RTT)), G <= 1/4. RTT includes D.
+ *  1. m follows the RTT: m = min(m, q / (6 * RTT)), G <= 1/6. RTT includes D.
+ *     As q * e = T(r/w) - D, a step in an RTT is (T - D) / (6 * RTT). One
+ *     bottleneck bears 1/4; where several full links follow one another, as
+ *     ECMP makes them, rates wander for ever with that.
  *  2. A proportional part: until the next sample the flow sends at
- *     ln r + 3/4 * q / RTT * e. It is 0 in the steady state, and damps.
+ *     ln r + (T - D) / RTT. It is 0 in the steady state, and damps.
  *  3. Steps are in proportion to the time since the last sample, so packets and
  *     ACKs may come in any number.
  *  4. A flow that sends less than eight packets in an RTT hears late and acts
@@ -35,220 +38,63 @@
  *     tells, or falls to it. Then m is 1/(1 + round trips) for 16 round trips if
  *     that is larger: an average of what it has seen.
  *
- *  8. D beyond k + 12 q speaks of no share. It is waited for, by the window and
- *     by (2), down to a quarter of the rate, and not learned: who learns from
- *     it is at a few packets a second when it is gone, and hears that late. Nor
- *     does a flow that comes from another control fall to the share that the
- *     other's queue tells.
+ *  8. D beyond that of 2^17 times weight 1 speaks of no share. It is waited for,
+ *     down to a quarter of the rate, and not learned, nor is a queue that another
+ *     control has left: who learns from it hears late that it is gone.
+ *  9. T is equation 6 up to 22 times weight 1 at a bottleneck. Beyond, its slope
+ *     is 2, 4 and 8 times as large: the more flows, the rarer their packets and
+ *     the more the queue moves by itself, see Documentation/soze.rst.
+ * 10. (1) binds what all flows do together. A flow that is off while D stands
+ *     still is off alone: D would move if all were. So if the average of D has
+ *     kept within a quarter of the error for four round trips, the flow goes a
+ *     quarter of the way in each. An empty queue says nothing about shares;
+ *     after a round trip of it rates grow by half an octave in each.
  *
- * Measured (selftests/unit/test_soze_net.c): shares exact to 0.1 %, D within
- * 0.1 us of T, from 5 us to 5 ms and from 2 to 1000 flows with one setting. What
- * the bound costs is speed: an initial error shrinks by e in 4 * RTT / q RTTs.
+ * Measured (selftests/unit/test_soze_net.c, selftests/scale): shares exact to
+ * 0.1 %, D within 0.1 us of T, from 5 us to 5 ms and from 2 to 1000 flows with one
+ * setting.
  */
 #include "soze.h"
 
 #define SZ_NS_PER_S		1000000000ULL
-#define SZ_LN2			11629080	/* ln 2 << SZ_SHIFT */
 #define SZ_MILLI_L2		167198115	/* log2(1000) << SZ_SHIFT */
 
-/* beta, if not given: alpha / 1000. */
-#define SZ_BETA_PART		1000
-/* p, if not given: what makes 4-flow queues of about two such delays. */
-#define SZ_P_DEFAULT_NS		60000
-/* ... but at least so many packets, since D moves by packets, ... */
-#define SZ_P_PKTS		28
-/* ... and so many base RTTs, << 8, if the network's is known, ... */
-#define SZ_P_BASE_Q8		884
-/* ... which must not lift D out of the telemetry's range. */
-#define SZ_P_DERIVED_MAX_NS	700000
-#define SZ_K_DEFAULT_NS		3000
-#define SZ_K_PKTS_Q1		5	/* 2.5 packets */
-#define SZ_M_DEFAULT_PERMILLE	250
-
-/* A sender may exceed its line by this, log2: its own queue is never empty. */
-#define SZ_LINE_EXTRA		(SZ_ONE / 32)
-/* Slowest rate, 1 KB/s, and slowest in packets: one in 64 RTTs. */
+/* Slowest rate, 1 KB/s, and slowest in packets: one in 4096 RTTs. */
 #define SZ_MIN_L2		(10 * SZ_ONE)
-#define SZ_FLOOR_RTTS_SHIFT	6
+#define SZ_FLOOR_RTTS_SHIFT	12
 /* Fractional bits that a rate has beside, for what steps leave. */
 #define SZ_REST_SHIFT		16
-/* Largest step in an RTT: two octaves. */
-#define SZ_STEP_MAX		(2LL << (SZ_SHIFT + SZ_REST_SHIFT))
-/* Largest error and delay that the arithmetic carries. */
+/* Fractional bits that a step has beside, and the largest in an RTT: 2 octaves. */
+#define SZ_STEP_SHIFT		8
+#define SZ_STEP_MAX		(2LL << (SZ_SHIFT + SZ_STEP_SHIFT))
+/* Fractional bits of 1 / RTT, and the shortest that it is good for. */
+#define SZ_PER_SHIFT		44
+#define SZ_LOOP_MIN_NS		1024
+#define SZ_LOG2_E		24204406	/* log2(e) << SZ_SHIFT */
+/* 1 / G of (1). */
+#define SZ_GAIN_PART		6
+/* Largest error that the arithmetic carries. */
 #define SZ_ERROR_MAX		((s64)BIT_ULL(37))
-#define SZ_DELAY_MAX_NS		((u32)BIT(26))
-/* Delay that speaks of shares, in q above k: that of 160,000 times weight 1. A
- * longer queue is one to be waited for.
- */
-#define SZ_TELLING_Q		12
 /* Pace below the rate, at least, octaves: what is sent next waits for the pace. */
 #define SZ_LEAD_MIN		(-2LL * SZ_ONE)
 /* Round trips during which a flow averages, << SZ_SHIFT. */
 #define SZ_AGE_MAX		(16U << SZ_SHIFT)
-/* Delay that a starting flow believes, in q: the range of p / q is 7. */
-#define SZ_START_Q		7
+/* (10): part of the error that D may move, the error that is left, round trips to
+ * wait, weight of one in the average; the step: a quarter, at most 16 q / RTT.
+ */
+#define SZ_STILL_SHIFT		2
+#define SZ_STILL_ERROR		(SZ_ONE / 64)
+#define SZ_STILL_RTTS		(4U << SZ_SHIFT)
+#define SZ_MEAN_SHIFT		2
+#define SZ_STILL_GAIN		(SZ_ONE / 4)
+#define SZ_STILL_GAIN_SHIFT	4
+/* D of less than k / 4 is that of an empty queue; growth then, octaves. */
+#define SZ_EMPTY_SHIFT		2
+#define SZ_EMPTY_RTTS		SZ_ONE
+#define SZ_EMPTY_GROWTH_SHIFT	1
 /* Window beyond what is in flight: 1/16, and so many packets. */
 #define SZ_WINDOW_SHIFT		4
 #define SZ_WINDOW_PKTS		2
-
-static s64 sz_mul(s64 a, s64 b)
-{
-	return (a * b) >> SZ_SHIFT;
-}
-
-/**
- * sz_log2() - binary logarithm
- * @x: a number; 0 counts as 1
- *
- * Return: log2(x) << SZ_SHIFT, exact to the last bit but one.
- */
-s32 sz_log2(u64 x)
-{
-	int msb = x ? fls64(x) - 1 : 0;
-	s32 l2 = msb;
-	u64 y;
-	int i;
-
-	/* the mantissa in [1, 2), << 31: squaring it doubles its logarithm */
-	y = msb > 31 ? x >> (msb - 31) : (x ?: 1) << (31 - msb);
-	for (i = 0; i < SZ_SHIFT; i++) {
-		y = (y * y) >> 31;
-		l2 *= 2;
-		if (y >> 32) {
-			l2++;
-			y >>= 1;
-		}
-	}
-	return l2;
-}
-
-/**
- * sz_exp2() - inverse of sz_log2()
- * @l2: a logarithm << SZ_SHIFT
- *
- * Return: 2^(l2 / SZ_ONE) with a relative error below 3e-7, rounded; 0 below
- * 1/2, U64_MAX if it does not fit.
- */
-u64 sz_exp2(s64 l2)
-{
-	/* 1/n! << 30, n = 6 to 1 */
-	static const s32 inverse[] = {
-		1491308, 8947849, 44739243, 178956971, 536870912, 1073741824,
-	};
-	s64 whole = (l2 + SZ_ONE / 2) >> SZ_SHIFT;
-	s64 x, y = inverse[0];
-	unsigned int i;
-
-	if (whole < 0)
-		return 0;
-	if (whole > 63)
-		return ~0ULL;
-	/* e^x with |x| <= ln(2) / 2, << 30 */
-	x = ((l2 - (whole << SZ_SHIFT)) * SZ_LN2) >> (2 * SZ_SHIFT - 30);
-	for (i = 1; i < 6; i++)
-		y = ((y * x) >> 30) + inverse[i];
-	y = ((y * x) >> 30) + (1 << 30);
-	if (whole >= 30)
-		return (u64)y << (whole - 30);
-	return ((u64)y + (1ULL << (29 - whole))) >> (30 - whole);
-}
-
-/* p of equation 6 from what is known of the network, ns. */
-static u32 sz_derived_p_ns(const struct sz_conf *cf, u64 packet_ns)
-{
-	u64 p_ns = SZ_P_DEFAULT_NS;
-
-	p_ns = max_t(u64, p_ns, SZ_P_PKTS * packet_ns);
-	p_ns = max_t(u64, p_ns, min_t(u64, SZ_P_DERIVED_MAX_NS,
-				      ((u64)cf->base_ns * SZ_P_BASE_Q8) >> 8));
-	return min_t(u64, p_ns, SZ_P_MAX_NS);
-}
-
-/**
- * sz_par_init() - derive what the flows need from the settings
- * @par: result
- * @cf: settings
- *
- * All flows that meet must have the same alpha, beta, p and k, as delays are the
- * language they speak with one another. Hence nothing is derived from what a
- * flow has measured. p: 60 us, at least 28 packets at alpha and 3.5 base RTTs
- * of the network; k: 3 us, at least 2.5 packets.
- *
- * Return: 0; -1 if a setting is out of range or beta not below alpha.
- */
-int sz_par_init(struct sz_par *par, const struct sz_conf *cf)
-{
-	u64 alpha_bps = cf->alpha_mbps ? cf->alpha_mbps * 1000000ULL :
-					 cf->line_bps;
-	u64 packet_ns, beta_bps;
-	u32 p_ns = cf->p_ns;
-	s64 octaves;
-
-	if (cf->line_bps < 1000000 || !cf->wire_bytes ||
-	    cf->wire_bytes > 1 << 20 || cf->form >= SZ_FORMS ||
-	    cf->m_permille > SZ_M_MAX_PERMILLE || cf->k_ns > SZ_K_MAX_NS ||
-	    cf->alpha_mbps > SZ_RATE_MAX_MBPS)
-		return -1;
-	beta_bps = cf->beta_mbps ? cf->beta_mbps * 1000000ULL :
-				   div_u64(alpha_bps, SZ_BETA_PART);
-	packet_ns = div64_u64(cf->wire_bytes * 8 * SZ_NS_PER_S, alpha_bps);
-	if (!p_ns)
-		p_ns = sz_derived_p_ns(cf, packet_ns);
-	octaves = (s64)sz_log2(alpha_bps) - sz_log2(beta_bps);
-	if (beta_bps >= alpha_bps || octaves < SZ_ONE / 64 ||
-	    p_ns < SZ_P_MIN_NS || p_ns > SZ_P_MAX_NS)
-		return -1;
-
-	par->slope = div_u64((u64)octaves << SZ_SLOPE_SHIFT, p_ns);
-	par->octave_q8_ns = div64_u64((u64)p_ns << (SZ_SHIFT + 8), octaves);
-	par->q_ns = div64_u64((u64)p_ns << SZ_SHIFT,
-			      max_t(s64, sz_mul(octaves, SZ_LN2), 1));
-	par->alpha_l2 = sz_log2(alpha_bps) - 3 * SZ_ONE;
-	par->max_l2 = sz_log2(cf->line_bps) - 3 * SZ_ONE + SZ_LINE_EXTRA;
-	par->packet_l2 = sz_log2(cf->wire_bytes * SZ_NS_PER_S);
-	par->m = div_u64((u64)(cf->m_permille ?: SZ_M_DEFAULT_PERMILLE) <<
-			 SZ_SHIFT, 1000);
-	par->k_ns = cf->k_ns;
-	if (!par->k_ns)
-		par->k_ns = min_t(u64, SZ_K_MAX_NS,
-				  max_t(u64, SZ_K_DEFAULT_NS,
-					(SZ_K_PKTS_Q1 * packet_ns) >> 1));
-	par->wire_bytes = cf->wire_bytes;
-	par->form = cf->form;
-	return 0;
-}
-
-/**
- * sz_target_rate_l2() - T^-1 of equation 6
- * @par: parameters
- * @delay_ns: queueing delay, ns
- *
- * Return: rate of weight 1 at this delay, log2 of bytes/s, any number: delays
- * beyond p + k or below k are extrapolated.
- */
-s64 sz_target_rate_l2(const struct sz_par *par, u32 delay_ns)
-{
-	s64 over_ns = (s64)min_t(u32, delay_ns, SZ_DELAY_MAX_NS) - par->k_ns;
-
-	return par->alpha_l2 - ((over_ns * (s64)par->slope) >> SZ_SLOPE_SHIFT);
-}
-
-/**
- * sz_target_delay_ns() - T of equation 6
- * @par: parameters
- * @rate_per_weight_l2: r/w, log2 of bytes/s
- *
- * Return: queueing delay at which a flow of this rate for weight 1 is at rest,
- * ns; 0 for rates that no delay stands for.
- */
-u32 sz_target_delay_ns(const struct sz_par *par, s32 rate_per_weight_l2)
-{
-	s64 octaves = (s64)par->alpha_l2 - rate_per_weight_l2;
-	s64 ns = par->k_ns + ((octaves * (s64)par->octave_q8_ns) >>
-			      (SZ_SHIFT + 8));
-
-	return min_t(s64, max_t(s64, ns, 0), SZ_DELAY_MAX_NS);
-}
 
 static s32 sz_bounded(const struct sz_par *par, s64 l2)
 {
@@ -279,6 +125,11 @@ void sz_init(struct sz_core *sz, const struct sz_par *par, u64 now_ns,
 	sz->pace_l2 = sz->rate_l2;
 	sz->age = 0;
 	sz->rest = 0;
+	sz->mean_l2 = par->alpha_l2;
+	sz->now_l2 = par->alpha_l2;
+	sz->still_l2 = par->alpha_l2;
+	sz->still = 0;
+	sz->empty = 0;
 	sz->starting = true;
 }
 
@@ -341,12 +192,10 @@ void sz_set_weight(struct sz_core *sz, const struct sz_par *par,
 	sz->pace_l2 = sz_bounded(par, sz->pace_l2 + change);
 }
 
-/* e of the head of this file, in octaves. */
-static s64 sz_error(const struct sz_core *sz, const struct sz_par *par,
-		    u32 delay_ns)
+/* e of the head of this file, in octaves; @told_l2: T^-1(D). */
+static s64 sz_error(const struct sz_core *sz, s64 told_l2)
 {
-	s64 error = sz_target_rate_l2(par, delay_ns) + sz->weight_l2 -
-		    sz->rate_l2;
+	s64 error = told_l2 + sz->weight_l2 - sz->rate_l2;
 
 	return min_t(s64, max_t(s64, error, -SZ_ERROR_MAX), SZ_ERROR_MAX);
 }
@@ -355,24 +204,23 @@ static s64 sz_error(const struct sz_core *sz, const struct sz_par *par,
 static void sz_on_ack_paper(struct sz_core *sz, const struct sz_par *par,
 			    const struct sz_sample *s)
 {
+	s64 told_l2 = sz_target_rate_l2(par, s->delay_ns);
+
 	if (par->form == SZ_PER_RTT && s->now_ns - sz->last_ns <= s->rtt_ns)
 		return;
 	sz->last_ns = s->now_ns;
 	sz->starting = false;
 	sz->rate_l2 = sz_bounded(par, sz->rate_l2 +
-				 sz_mul(sz_error(sz, par, s->delay_ns), par->m));
+				 sz_mul(sz_error(sz, told_l2), par->m));
 	sz->pace_l2 = sz->rate_l2;
 }
 
-/* Before the flow has met its share (7). A D of an incast is believed up to
- * SZ_START_Q * q only: with what it would mean, nothing would be sent for long.
- */
+/* Before the flow has met its share (7). */
 static void sz_on_ack_starting(struct sz_core *sz, const struct sz_par *par,
 			       const struct sz_sample *s, s64 part)
 {
-	u32 delay_ns = min_t(u32, s->delay_ns,
-			     par->k_ns + SZ_START_Q * par->q_ns);
-	s64 error = sz_error(sz, par, delay_ns);
+	u32 delay_ns = min_t(u32, s->delay_ns, par->start_ns);
+	s64 error = sz_error(sz, sz_target_rate_l2(par, delay_ns));
 
 	if (error <= part)
 		sz->starting = false;
@@ -383,12 +231,6 @@ static void sz_on_ack_starting(struct sz_core *sz, const struct sz_par *par,
 	if (sz->rate_l2 == par->max_l2)
 		sz->starting = false;
 	sz->pace_l2 = sz->rate_l2;
-}
-
-/* Delays from here on are no word about shares, ns. */
-static u64 sz_telling_ns(const struct sz_par *par)
-{
-	return par->k_ns + (u64)SZ_TELLING_Q * par->q_ns;
 }
 
 /* How long it takes until the flow hears of what it does (4), ns. */
@@ -405,21 +247,111 @@ static u64 sz_loop_ns(const struct sz_core *sz, const struct sz_par *par,
 	return loop_ns;
 }
 
-/* Integrates the error. With a long RTT and many ACKs in it a step is far below
- * the resolution of rate_l2, so the rest is carried: else each step would round
- * down, and shares with it.
+/* Moves the rate by @part of @step octaves << SZ_STEP_SHIFT. With a long RTT and many ACKs in it
+ * that is far below the resolution of rate_l2, so the rest is carried: else each
+ * step would round down, and shares with it.
  */
-static void sz_step(struct sz_core *sz, s64 error, s64 gain, s64 part)
+static void sz_step(struct sz_core *sz, s64 step, s64 part)
 {
-	s64 step = (error * gain) >> (SZ_SHIFT - SZ_REST_SHIFT);
 	s64 sum;
 
 	step = min_t(s64, max_t(s64, step, -SZ_STEP_MAX), SZ_STEP_MAX);
-	/* 2^41 * 2^20 */
-	sum = (step * (part >> 4)) >> (SZ_SHIFT - 4);
+	sum = (step * part) >> (SZ_SHIFT + SZ_STEP_SHIFT - SZ_REST_SHIFT);
 	sum += ((s64)sz->rate_l2 << SZ_REST_SHIFT) + sz->rest;
 	sz->rate_l2 = sum >> SZ_REST_SHIFT;
 	sz->rest = sum & ((1 << SZ_REST_SHIFT) - 1);
+}
+
+/* @x, but no farther from 0 than @bound, whatever its sign. */
+static s64 sz_within(s64 x, s64 bound)
+{
+	bound = max_t(s64, bound, -bound);
+	return min_t(s64, max_t(s64, x, -bound), bound);
+}
+
+/* (10): the average of what D tells, whether it stands still, whether the queue is
+ * empty. @told_l2: the rate for weight 1 that D tells. @gain: largest in an RTT.
+ * @often: the flow hears often enough in a round trip to grow without a word.
+ */
+static void sz_stand_still(struct sz_core *sz, const struct sz_par *par,
+			   const struct sz_sample *s, s64 told_l2, s64 gain,
+			   s64 part, bool often)
+{
+	s64 error, moved, still_l2 = sz->still_l2;
+
+	sz->now_l2 += sz_mul(told_l2 - sz->now_l2, part);
+	sz->mean_l2 += sz_mul(told_l2 - sz->mean_l2, part) >> SZ_MEAN_SHIFT;
+	error = sz_error(sz, sz->mean_l2);
+	/* the average of few samples moves by itself */
+	moved = often ? (s64)sz->mean_l2 - sz->now_l2 : 0;
+	moved = max_t(s64, max_t(s64, moved, -moved),
+		      max_t(s64, sz->mean_l2 - still_l2,
+			    still_l2 - sz->mean_l2)) << SZ_STILL_SHIFT;
+	if (s->delay_ns < par->k_ns >> SZ_EMPTY_SHIFT) {
+		sz->still = 0;
+		sz->empty = min_t(u32, sz->empty + part, SZ_EMPTY_RTTS);
+		if (sz->empty == SZ_EMPTY_RTTS && often && error > 0)
+			sz->rate_l2 += min_t(s64, part >> SZ_EMPTY_GROWTH_SHIFT,
+					     error);
+		return;
+	}
+	sz->empty = 0;
+	if (moved > max_t(s64, error, -error) || s->delay_ns >= par->telling_ns) {
+		sz->still_l2 = sz->mean_l2;
+		sz->still = 0;
+		return;
+	}
+	sz->still = min_t(u32, sz->still + part, SZ_STILL_RTTS);
+	if (sz->still != SZ_STILL_RTTS)
+		return;
+	/* no jump where it begins to matter: noise is not symmetric */
+	error -= sz_within(error, SZ_STILL_ERROR);
+	sz->rate_l2 += sz_mul(sz_mul(error, min_t(s64, gain, SZ_STILL_GAIN)), part);
+}
+
+/* What the samples of a flow on its way do, see (1) to (4) and (8) to (10). */
+static void sz_on_ack_steady(struct sz_core *sz, const struct sz_par *par,
+			     const struct sz_sample *s, u64 rtt_ns, u64 past_ns)
+{
+	u32 delay_ns = min_t(u32, s->delay_ns, par->telling_ns);
+	s64 told_l2 = sz_target_rate_l2(par, delay_ns);
+	s64 error = sz_error(sz, told_l2);
+	s64 step, lead, part, least;
+	u64 loop_ns, per_ns;
+
+	loop_ns = sz_loop_ns(sz, par, s, error);
+	per_ns = div64_u64(1ULL << SZ_PER_SHIFT, max_t(u64, loop_ns, SZ_LOOP_MIN_NS));
+	part = past_ns >= loop_ns ? SZ_ONE :
+	       (s64)((past_ns * per_ns) >> (SZ_PER_SHIFT - SZ_SHIFT));
+	/* (1), (2): (T - D) / (4 * loop), and 3 times that; 2^27 * 2^34 */
+	step = (s64)sz_target_delay_ns(par, sz->rate_l2 - sz->weight_l2) -
+	       delay_ns;
+	step = (step * (s64)per_ns) >> (SZ_PER_SHIFT - SZ_SHIFT - SZ_STEP_SHIFT);
+	step = sz_mul(sz_within(step, SZ_STEP_MAX << 4), SZ_LOG2_E / SZ_GAIN_PART);
+	lead = sz_within((SZ_GAIN_PART * step) >> SZ_STEP_SHIFT, error / 2);
+	step = sz_within(step, sz_mul(error, par->m) * (1 << SZ_STEP_SHIFT));
+	if (sz->age < SZ_AGE_MAX) {
+		s64 mean = sz_mul(error, div_u64(1ULL << (2 * SZ_SHIFT),
+						 SZ_ONE + sz->age)) *
+			   (1 << SZ_STEP_SHIFT);
+
+		sz->age += part;
+		sz->mean_l2 = told_l2;
+		sz->now_l2 = told_l2;
+		sz->still = 0;
+		step = error < 0 ? min_t(s64, step, mean) : max_t(s64, step, mean);
+	} else {
+		sz_stand_still(sz, par, s, told_l2,
+			       (par->q_ns * per_ns) >> (SZ_PER_SHIFT - SZ_SHIFT -
+							SZ_STILL_GAIN_SHIFT),
+			       part, loop_ns == rtt_ns);
+	}
+	sz_step(sz, step, part);
+	least = par->packet_l2 -
+		((s64)(fls64(rtt_ns) + SZ_FLOOR_RTTS_SHIFT - 1) << SZ_SHIFT);
+	sz->rate_l2 = sz_bounded(par, max_t(s64, sz->rate_l2, least));
+	sz->pace_l2 = sz_bounded(par, max_t(s64, least, sz->rate_l2 +
+				  max_t(s64, lead, SZ_LEAD_MIN)));
 }
 
 /**
@@ -433,40 +365,20 @@ void sz_on_ack(struct sz_core *sz, const struct sz_par *par,
 {
 	u64 past_ns = min_t(u64, s->now_ns - sz->last_ns, SZ_NS_PER_S);
 	u64 rtt_ns = max_t(u32, s->rtt_ns, 1);
-	s64 error, gain, lead, part, least;
-	u64 loop_ns;
+	s64 part;
 
 	if (par->form != SZ_STABLE) {
 		sz_on_ack_paper(sz, par, s);
 		return;
 	}
 	sz->last_ns = s->now_ns;
-	if (sz->starting) {
-		part = past_ns >= rtt_ns ? SZ_ONE :
-		       (s64)div64_u64(past_ns << SZ_SHIFT, rtt_ns);
-		sz_on_ack_starting(sz, par, s, part);
+	if (!sz->starting) {
+		sz_on_ack_steady(sz, par, s, rtt_ns, past_ns);
 		return;
 	}
-	error = sz_error(sz, par, s->delay_ns);
-	loop_ns = max_t(u64, sz_loop_ns(sz, par, s, error), 1);
-	part = past_ns >= loop_ns ? SZ_ONE :
-	       (s64)div64_u64(past_ns << SZ_SHIFT, loop_ns);
-	/* (1), (2): q / (4 * loop), and three times that */
-	gain = div64_u64((u64)par->q_ns << (SZ_SHIFT - 2), loop_ns);
-	lead = min_t(s64, 3 * gain, SZ_ONE / 2);
-	gain = min_t(s64, gain, par->m);
-	if (sz->age < SZ_AGE_MAX) {
-		sz->age += part;
-		gain = max_t(s64, gain, div_u64(1ULL << (2 * SZ_SHIFT),
-						SZ_ONE + sz->age));
-	}
-	least = par->packet_l2 -
-		((s64)(fls64(rtt_ns) + SZ_FLOOR_RTTS_SHIFT - 1) << SZ_SHIFT);
-	lead = max_t(s64, sz_mul(error, lead), SZ_LEAD_MIN);
-	error = sz_error(sz, par, min_t(u64, s->delay_ns, sz_telling_ns(par)));
-	sz_step(sz, error, gain, part);
-	sz->rate_l2 = sz_bounded(par, max_t(s64, sz->rate_l2, least));
-	sz->pace_l2 = sz_bounded(par, max_t(s64, least, sz->rate_l2 + lead));
+	part = past_ns >= rtt_ns ? SZ_ONE :
+	       (s64)div64_u64(past_ns << SZ_SHIFT, rtt_ns);
+	sz_on_ack_starting(sz, par, s, part);
 }
 
 /**

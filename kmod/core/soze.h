@@ -73,6 +73,8 @@ struct sz_conf {
  * @m: largest gain in an RTT, << SZ_SHIFT
  * @q_ns: p / (ln alpha - ln beta): the delay that stands for a factor of e, ns
  * @k_ns: k, ns
+ * @telling_ns: delay from which on a queue speaks of no share, ns
+ * @start_ns: longest delay that a starting flow believes, ns
  * @wire_bytes: a full packet on the line, bytes
  * @form: enum sz_form
  */
@@ -85,6 +87,8 @@ struct sz_par {
 	s32 m;
 	u32 q_ns;
 	u32 k_ns;
+	u32 telling_ns;
+	u32 start_ns;
 	u32 wire_bytes;
 	u32 form;
 };
@@ -109,6 +113,11 @@ struct sz_sample {
  * @weight_l2: log2 of the weight
  * @age: round trips since it first knew its share, << SZ_SHIFT, to SZ_AGE_MAX
  * @rest: what @rate_l2 is more, << (SZ_SHIFT + 16)
+ * @mean_l2: average of the rate for weight 1 that D told, over some round trips
+ * @now_l2: over one
+ * @still_l2: where that stands still
+ * @still: for how many round trips, << SZ_SHIFT, to SZ_STILL_RTTS
+ * @empty: round trips with an empty queue, << SZ_SHIFT, to SZ_EMPTY_RTTS
  * @starting: has not reached the share that the delay tells
  */
 struct sz_core {
@@ -117,9 +126,20 @@ struct sz_core {
 	s32 pace_l2;
 	s32 weight_l2;
 	u32 age;
+	s32 mean_l2;
+	s32 now_l2;
+	s32 still_l2;
+	u32 still;
+	u32 empty;
 	u16 rest;
 	bool starting;
 };
+
+/* Product of two numbers << SZ_SHIFT. */
+static inline s64 sz_mul(s64 a, s64 b)
+{
+	return (a * b) >> SZ_SHIFT;
+}
 
 s32 sz_log2(u64 x);
 u64 sz_exp2(s64 l2);

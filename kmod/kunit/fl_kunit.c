@@ -11,6 +11,7 @@
 #include "../core/pp_chan.c"
 #include "../core/pp_weight.c"
 #include "../core/soze.c"
+#include "../core/sz_target.c"
 #include "../core/fl_telemetry.h"
 #include "../core/d2tcp.c"
 #include "ledbat.h"

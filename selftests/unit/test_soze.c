@@ -63,13 +63,16 @@ TEST(exp2_against_libm)
 	CHECK_EQ((s64)sz_exp2(10 * SZ_ONE), 1024);
 }
 
+/* Equation 6 as printed holds for the paper's forms at any delay. */
 TEST(equation_6_both_ways)
 {
 	double alpha = 25e9 / 8, beta = 0.5e9 / 8, rate, delay;
+	struct sz_conf cf = paper;
 	struct sz_par par;
 	u32 d;
 
-	REQUIRE(!sz_par_init(&par, &paper));
+	cf.form = SZ_PER_RTT;
+	REQUIRE(!sz_par_init(&par, &cf));
 	for (rate = beta / 100; rate < alpha; rate *= 1.07) {
 		delay = 20000 * (log(alpha) - log(rate)) /
 			(log(alpha) - log(beta)) + 3000;
@@ -85,6 +88,101 @@ TEST(equation_6_both_ways)
 	CHECK_EQ(sz_target_delay_ns(&par, L2(alpha * 2)), 0U);
 	/* saturated telemetry is far from overflowing anything */
 	CHECK(sz_target_rate_l2(&par, U32_MAX) < -100LL * SZ_ONE);
+}
+
+/* Ours: up to 4.5 octaves below alpha the same, steeper beyond; monotone. */
+TEST(equation_6_for_many_flows)
+{
+	double octave = 20000 / log2(50), alpha = 25e9 / 8, below, want, last = 0;
+	struct sz_par par;
+	u32 d;
+
+	REQUIRE(!sz_par_init(&par, &paper));
+	for (below = -0.1; below < 17; below += 0.03) {
+		want = below < 4.5 ? below :
+		       below < 7 ? 4.5 + 2 * (below - 4.5) :
+		       below < 11.5 ? 9.5 + 4 * (below - 7) :
+		       27.5 + 8 * (below - 11.5);
+		d = sz_target_delay_ns(&par, L2(alpha) - below * SZ_ONE);
+		CHECK_NEAR(d, lrint(3000 + want * octave), 2);
+		CHECK_MSG(d > last, "%u ns, %f ns", d, last);
+		last = d;
+		CHECK(fabs((L2(alpha) - sz_target_rate_l2(&par, d)) /
+			   (double)SZ_ONE - below) < 1 / 1e3);
+	}
+	CHECK_NEAR(par.telling_ns, lrint(3000 + 71.5 * octave), 2);
+	CHECK_NEAR(par.start_ns, lrint(3000 + 21.5 * octave), 2);
+}
+
+/* A queue that moves across a bend finds no step there. */
+TEST(no_step_at_a_bend)
+{
+	struct sz_sample s = { .rtt_ns = 40000 };
+	s32 pace_l2 = 0, rate_l2 = 0;
+	struct sz_par par;
+	struct sz_core sz;
+	u32 d, bend;
+
+	REQUIRE(!sz_par_init(&par, &paper));
+	bend = 3000 + 4.5 * 20000 / log2(50);
+	for (d = bend - 20; d < bend + 20; d++) {
+		sz_init(&sz, &par, 0, 3125000000 >> 4, 1000);
+		sz.starting = false;
+		sz.age = 24U << SZ_SHIFT;
+		s.now_ns = 1000;
+		s.delay_ns = d;
+		sz_on_ack(&sz, &par, &s);
+		if (d > bend - 20) {
+			CHECK_MSG(abs(sz.pace_l2 - pace_l2) < SZ_ONE / 5000, "%u ns", d);
+			CHECK_MSG(abs(sz.rate_l2 - rate_l2) < SZ_ONE / 50000, "%u ns", d);
+		}
+		pace_l2 = sz.pace_l2;
+		rate_l2 = sz.rate_l2;
+	}
+}
+
+/* Off alone: a quarter in an RTT. Off while D moves: the gain of (1). */
+TEST(error_while_the_queue_stands_still)
+{
+	struct sz_sample s = { .rtt_ns = 100000 };
+	struct sz_par par;
+	struct sz_core sz;
+	double off[2];
+	int moving, i;
+
+	REQUIRE(!sz_par_init(&par, &paper));
+	for (moving = 0; moving < 2; moving++) {
+		s.delay_ns = sz_target_delay_ns(&par, L2(1e8));
+		sz_init(&sz, &par, 0, 200000000, 1000);
+		sz.starting = false;
+		sz.age = 24U << SZ_SHIFT;
+		sz.mean_l2 = L2(1e8);
+		sz.now_l2 = L2(1e8);
+		for (i = 1; i <= 400; i++) {
+			s.now_ns = i * 2500;
+			/* as much as the error, in 8 round trips */
+			if (moving)
+				s.delay_ns = sz_target_delay_ns(&par, L2(1e8 + 5e7 *
+						sin(i / 320. * 2 * M_PI)));
+			sz_on_ack(&sz, &par, &s);
+		}
+		off[moving] = log2(OF(sz.rate_l2) / 1e8);
+	}
+	/* 6 of 10 round trips at a quarter each */
+	CHECK_MSG(off[0] < 0.3, "%.3f", off[0]);
+	CHECK_MSG(off[1] > 0.75, "%.3f", off[1]);
+	/* an empty queue is not a queue that stands still */
+	sz_init(&sz, &par, 0, 200000000, 1000);
+	sz.starting = false;
+	sz.age = 24U << SZ_SHIFT;
+	s.delay_ns = 0;
+	for (i = 1; i <= 400; i++) {
+		s.now_ns = i * 2500;
+		sz_on_ack(&sz, &par, &s);
+	}
+	/* half an octave in 9 round trips, and the gain of (1) */
+	CHECK_MSG(log2(OF(sz.rate_l2) / 2e8) > 3.9, "%.3f", log2(OF(sz.rate_l2) / 2e8));
+	CHECK_MSG(log2(OF(sz.rate_l2) / 2e8) <= 6, "%.3f", log2(OF(sz.rate_l2) / 2e8));
 }
 
 TEST(equation_7_both_forms)
@@ -176,25 +274,29 @@ TEST(bad_parameters_are_refused)
 }
 
 /* Gain in an RTT at rest: what an error of 1 % becomes after an RTT. */
-static double gain(u32 rtt_ns, u32 acks)
+static double gain(u32 rtt_ns, u32 acks, u32 m_permille)
 {
+	struct sz_conf cf = paper;
 	struct sz_sample s = { .delay_ns = 3000, .rtt_ns = rtt_ns };
 	struct sz_par par;
 	struct sz_core sz;
 	double tinv;
+	s32 first;
 	u32 i;
 
-	if (sz_par_init(&par, &paper))
+	cf.m_permille = m_permille;
+	if (sz_par_init(&par, &cf))
 		return 0;
 	tinv = OF(sz_target_rate_l2(&par, 3000));
 	sz_init(&sz, &par, 0, tinv * 1.01, 1000);
 	sz.starting = false;
-	sz.age = 16U << SZ_SHIFT;
+	sz.age = 24U << SZ_SHIFT;
+	first = sz.rate_l2;
 	for (i = 1; i <= acks; i++) {
 		s.now_ns = (u64)rtt_ns * i / acks;
 		sz_on_ack(&sz, &par, &s);
 	}
-	return 1 - log(OF(sz.rate_l2) / tinv) / log(1.01);
+	return (double)(first - sz.rate_l2) / SZ_ONE / log2(1.01);
 }
 
 TEST(gain_is_bounded_by_the_rtt)
@@ -202,10 +304,12 @@ TEST(gain_is_bounded_by_the_rtt)
 	double q = 20000 / log(50);
 
 	/* a gain of m spread over 100 ACKs */
-	CHECK(fabs(gain(24000, 100) - (1 - pow(1 - q / 96000 / 100, 100))) < 0.002);
-	CHECK(fabs(gain(5000000, 10000) / (q / 2e7) - 1) < 0.03);
-	/* with a short RTT the paper's m is the bound */
-	CHECK(fabs(gain(4000, 100) - (1 - pow(1 - 0.25 / 100, 100))) < 0.002);
+	CHECK(fabs(gain(24000, 100, 250) - (1 - pow(1 - q / 144000 / 100, 100))) < 0.002);
+	CHECK_MSG(fabs(gain(5000000, 10000, 250) / (q / 3e7) - 1) < 0.03, "%g",
+		  gain(5000000, 10000, 250) / (q / 3e7));
+	/* with a short RTT the paper's m is the bound, whatever it is */
+	CHECK(fabs(gain(4000, 100, 100) - (1 - pow(1 - 0.1 / 100, 100))) < 0.002);
+	CHECK(fabs(gain(4000, 100, 50) - (1 - pow(1 - 0.05 / 100, 100))) < 0.002);
 }
 
 TEST(weight_scales_at_once)
@@ -256,13 +360,13 @@ TEST(start_doubles_in_an_rtt_and_stops_at_the_share)
 	}
 	CHECK(!sz.starting);
 	CHECK(fabs(OF(sz.rate_l2) / 240e6 - 1) < 0.002);
-	/* an incast's delay is believed up to 7 q */
+	/* an incast's delay is believed up to ten octaves */
 	sz_init(&sz, &par, 0, 100000000, 1000);
 	s.delay_ns = 4000000;
 	s.now_ns = 100;
 	sz_on_ack(&sz, &par, &s);
 	CHECK(!sz.starting);
-	CHECK(fabs(log(OF(sz.rate_l2) * 8 / 25e9) + 7) < 0.01);
+	CHECK(fabs(log2(OF(sz.rate_l2) * 8 / 25e9) + 10) < 0.01);
 }
 
 /* A flow that Reno leaves with its queue of 8 ms is there when that is gone. */

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What delays mean in Söze: equation 6 in binary logarithms, both ways, and its
+ * parameters. soze.c says how flows follow it; (9) there is why T is a line only up
+ * to 22 times weight 1.
+ */
+#include "soze.h"
+
+#define SZ_NS_PER_S		1000000000ULL
+#define SZ_LN2			11629080	/* ln 2 << SZ_SHIFT */
+
+/* beta, if not given: alpha / 1000. */
+#define SZ_BETA_PART		1000
+/* p, if not given: what makes 4-flow queues of about two such delays. */
+#define SZ_P_DEFAULT_NS		60000
+/* ... but at least so many packets, since D moves by packets, ... */
+#define SZ_P_PKTS		28
+/* ... and so many base RTTs, << 8, if the network's is known, ... */
+#define SZ_P_BASE_Q8		884
+/* ... which must not lift D out of the telemetry's range. */
+#define SZ_P_DERIVED_MAX_NS	700000
+#define SZ_K_DEFAULT_NS		3000
+#define SZ_K_PKTS_Q1		5	/* 2.5 packets */
+#define SZ_M_DEFAULT_PERMILLE	250
+
+/* A sender may exceed its line by this, log2: its own queue is never empty. */
+#define SZ_LINE_EXTRA		(SZ_ONE / 32)
+/* Longest delay that the arithmetic carries. */
+#define SZ_DELAY_MAX_NS		((u32)BIT(26))
+/* Octaves below alpha that a delay speaks of, (8), and that it does to a flow that
+ * starts: with what the D of an incast means, nothing would be sent for long.
+ */
+#define SZ_TELLING		17
+#define SZ_START_TELLING	10
+
+/**
+ * sz_log2() - binary logarithm
+ * @x: a number; 0 counts as 1
+ *
+ * Return: log2(x) << SZ_SHIFT, exact to the last bit but one.
+ */
+s32 sz_log2(u64 x)
+{
+	int msb = x ? fls64(x) - 1 : 0;
+	s32 l2 = msb;
+	u64 y;
+	int i;
+
+	/* the mantissa in [1, 2), << 31: squaring it doubles its logarithm */
+	y = msb > 31 ? x >> (msb - 31) : (x ?: 1) << (31 - msb);
+	for (i = 0; i < SZ_SHIFT; i++) {
+		y = (y * y) >> 31;
+		l2 *= 2;
+		if (y >> 32) {
+			l2++;
+			y >>= 1;
+		}
+	}
+	return l2;
+}
+
+/**
+ * sz_exp2() - inverse of sz_log2()
+ * @l2: a logarithm << SZ_SHIFT
+ *
+ * Return: 2^(l2 / SZ_ONE) with a relative error below 3e-7, rounded; 0 below
+ * 1/2, U64_MAX if it does not fit.
+ */
+u64 sz_exp2(s64 l2)
+{
+	/* 1/n! << 30, n = 6 to 1 */
+	static const s32 inverse[] = {
+		1491308, 8947849, 44739243, 178956971, 536870912, 1073741824,
+	};
+	s64 whole = (l2 + SZ_ONE / 2) >> SZ_SHIFT;
+	s64 x, y = inverse[0];
+	unsigned int i;
+
+	if (whole < 0)
+		return 0;
+	if (whole > 63)
+		return ~0ULL;
+	/* e^x with |x| <= ln(2) / 2, << 30 */
+	x = ((l2 - (whole << SZ_SHIFT)) * SZ_LN2) >> (2 * SZ_SHIFT - 30);
+	for (i = 1; i < 6; i++)
+		y = ((y * x) >> 30) + inverse[i];
+	y = ((y * x) >> 30) + (1 << 30);
+	if (whole >= 30)
+		return (u64)y << (whole - 30);
+	return ((u64)y + (1ULL << (29 - whole))) >> (30 - whole);
+}
+
+/* p of equation 6 from what is known of the network, ns. */
+static u32 sz_derived_p_ns(const struct sz_conf *cf, u64 packet_ns)
+{
+	u64 p_ns = SZ_P_DEFAULT_NS;
+
+	p_ns = max_t(u64, p_ns, SZ_P_PKTS * packet_ns);
+	p_ns = max_t(u64, p_ns, min_t(u64, SZ_P_DERIVED_MAX_NS,
+				      ((u64)cf->base_ns * SZ_P_BASE_Q8) >> 8));
+	return min_t(u64, p_ns, SZ_P_MAX_NS);
+}
+
+/**
+ * sz_par_init() - derive what the flows need from the settings
+ * @par: result
+ * @cf: settings
+ *
+ * All flows that meet must have the same alpha, beta, p and k, as delays are the
+ * language they speak with one another. Hence nothing is derived from what a
+ * flow has measured. p: 60 us, at least 28 packets at alpha and 3.5 base RTTs
+ * of the network; k: 3 us, at least 2.5 packets.
+ *
+ * Return: 0; -1 if a setting is out of range or beta not below alpha.
+ */
+int sz_par_init(struct sz_par *par, const struct sz_conf *cf)
+{
+	u64 alpha_bps = cf->alpha_mbps ? cf->alpha_mbps * 1000000ULL :
+					 cf->line_bps;
+	u64 packet_ns, beta_bps;
+	u32 p_ns = cf->p_ns;
+	s64 octaves;
+
+	if (cf->line_bps < 1000000 || !cf->wire_bytes ||
+	    cf->wire_bytes > 1 << 20 || cf->form >= SZ_FORMS ||
+	    cf->m_permille > SZ_M_MAX_PERMILLE || cf->k_ns > SZ_K_MAX_NS ||
+	    cf->alpha_mbps > SZ_RATE_MAX_MBPS)
+		return -1;
+	beta_bps = cf->beta_mbps ? cf->beta_mbps * 1000000ULL :
+				   div_u64(alpha_bps, SZ_BETA_PART);
+	packet_ns = div64_u64(cf->wire_bytes * 8 * SZ_NS_PER_S, alpha_bps);
+	if (!p_ns)
+		p_ns = sz_derived_p_ns(cf, packet_ns);
+	octaves = (s64)sz_log2(alpha_bps) - sz_log2(beta_bps);
+	if (beta_bps >= alpha_bps || octaves < SZ_ONE / 64 ||
+	    p_ns < SZ_P_MIN_NS || p_ns > SZ_P_MAX_NS)
+		return -1;
+
+	par->slope = div_u64((u64)octaves << SZ_SLOPE_SHIFT, p_ns);
+	par->octave_q8_ns = div64_u64((u64)p_ns << (SZ_SHIFT + 8), octaves);
+	par->q_ns = div64_u64((u64)p_ns << SZ_SHIFT,
+			      max_t(s64, sz_mul(octaves, SZ_LN2), 1));
+	par->alpha_l2 = sz_log2(alpha_bps) - 3 * SZ_ONE;
+	par->max_l2 = sz_log2(cf->line_bps) - 3 * SZ_ONE + SZ_LINE_EXTRA;
+	par->packet_l2 = sz_log2(cf->wire_bytes * SZ_NS_PER_S);
+	par->m = div_u64((u64)(cf->m_permille ?: SZ_M_DEFAULT_PERMILLE) <<
+			 SZ_SHIFT, 1000);
+	par->k_ns = cf->k_ns;
+	if (!par->k_ns)
+		par->k_ns = min_t(u64, SZ_K_MAX_NS,
+				  max_t(u64, SZ_K_DEFAULT_NS,
+					(SZ_K_PKTS_Q1 * packet_ns) >> 1));
+	par->wire_bytes = cf->wire_bytes;
+	par->form = cf->form;
+	par->telling_ns = sz_target_delay_ns(par, par->alpha_l2 -
+					     SZ_TELLING * SZ_ONE);
+	par->start_ns = sz_target_delay_ns(par, par->alpha_l2 -
+					   SZ_START_TELLING * SZ_ONE);
+	return 0;
+}
+
+#define SZ_BENDS		3
+
+/* (9): from @below octaves below alpha on, which stand for @queue times the delay
+ * of an octave, T's slope is 2^@shift.
+ */
+static const struct {
+	s32 below;
+	s32 queue;
+	int shift;
+} sz_bends[SZ_BENDS] = {
+	{ 23 * (SZ_ONE / 2), 55 * (SZ_ONE / 2), 3 },
+	{ 14 * (SZ_ONE / 2), 19 * (SZ_ONE / 2), 2 },
+	{ 9 * (SZ_ONE / 2), 9 * (SZ_ONE / 2), 1 },
+};
+
+/* Octaves below alpha to queue. */
+static s64 sz_bend(const struct sz_par *par, s64 below)
+{
+	unsigned int i;
+
+	for (i = 0; i < SZ_BENDS && par->form == SZ_STABLE; i++)
+		if (below > sz_bends[i].below)
+			return sz_bends[i].queue + ((below - sz_bends[i].below) *
+						    (1 << sz_bends[i].shift));
+	return below;
+}
+
+/* Queue to octaves below alpha. */
+static s64 sz_unbend(const struct sz_par *par, s64 queue)
+{
+	unsigned int i;
+
+	for (i = 0; i < SZ_BENDS && par->form == SZ_STABLE; i++)
+		if (queue > sz_bends[i].queue)
+			return sz_bends[i].below +
+			       ((queue - sz_bends[i].queue) >> sz_bends[i].shift);
+	return queue;
+}
+
+/**
+ * sz_target_rate_l2() - T^-1 of equation 6, with (9)
+ * @par: parameters
+ * @delay_ns: queueing delay, ns
+ *
+ * Return: rate of weight 1 at this delay, log2 of bytes/s, any number: delays
+ * beyond p + k or below k are extrapolated.
+ */
+s64 sz_target_rate_l2(const struct sz_par *par, u32 delay_ns)
+{
+	s64 over_ns = (s64)min_t(u32, delay_ns, SZ_DELAY_MAX_NS) - par->k_ns;
+
+	return par->alpha_l2 -
+	       sz_unbend(par, (over_ns * (s64)par->slope) >> SZ_SLOPE_SHIFT);
+}
+
+/**
+ * sz_target_delay_ns() - T of equation 6, with (9)
+ * @par: parameters
+ * @rate_per_weight_l2: r/w, log2 of bytes/s
+ *
+ * Return: queueing delay at which a flow of this rate for weight 1 is at rest,
+ * ns; 0 for rates that no delay stands for.
+ */
+u32 sz_target_delay_ns(const struct sz_par *par, s32 rate_per_weight_l2)
+{
+	s64 octaves = sz_bend(par, (s64)par->alpha_l2 - rate_per_weight_l2);
+	s64 ns = par->k_ns + ((octaves * (s64)par->octave_q8_ns) >>
+			      (SZ_SHIFT + 8));
+
+	return min_t(s64, max_t(s64, ns, 0), SZ_DELAY_MAX_NS);
+}
