@@ -386,7 +386,7 @@ test_settings()
 	setting start_high_permille 1000 1 1000
 	setting start_high_priority 0 0 31
 	setting first_permille 0 0 1000
-	setting urgent_priority 0 0 31
+	setting urgent_priority 0 0 15
 	setting ai_bytes 150 1 1000000
 	setting share_ns 0 0 1000000
 	setting owd 0 0 1
