@@ -229,6 +229,28 @@ static inline void fl_apply_wnd(struct sock *sk, u64 wnd, u32 extra_pkts,
 		WRITE_ONCE(sk->sk_pacing_rate, rate);
 }
 
+/**
+ * fl_pace_wnd() - spread a window over a time
+ * @sk: the socket, after fl_apply_wnd(); caller holds its lock
+ * @wnd: window, packets << FL_WND_SHIFT, below 2^34 packets
+ * @rtt_ns: the time, ns, at least 1
+ *
+ * Windows below a packet are paced already. Context: ACK.
+ */
+static inline void fl_pace_wnd(struct sock *sk, u64 wnd, u32 rtt_ns)
+{
+	u64 bytes;
+
+	if (wnd < FL_WND_ONE)
+		return;
+	/* no more than can be multiplied by 10^9 */
+	bytes = min_t(u64, U32_MAX, mul_u64_u32_shr(wnd, tcp_sk(sk)->mss_cache,
+						    FL_WND_SHIFT));
+	WRITE_ONCE(sk->sk_pacing_rate,
+		   min_t(u64, div_u64(bytes * NSEC_PER_SEC, rtt_ns),
+			 READ_ONCE(sk->sk_max_pacing_rate)));
+}
+
 /* Segments in a packet as the socket's route allows: what sk_setup_caps() sets.
  * Context: socket lock held.
  */

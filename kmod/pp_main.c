@@ -199,6 +199,8 @@ void pp_apply(struct pp_flow *fl)
 		wnd = min_t(u64, wnd, FL_WND_ONE);
 	fl_apply_wnd(fl->sk, wnd, extra,
 		     fl->chan.base_ns + fl->extra_ns);
+	if (fl->chan.paced)
+		fl_pace_wnd(fl->sk, wnd, fl->chan.base_ns);
 	if (fl->extra_ns)
 		fl_owd_pace(fl->sk, wnd, fl->chan.base_ns, fl->extra_ns);
 }

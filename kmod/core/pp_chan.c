@@ -17,6 +17,18 @@
  * long as their own W_AI is no less.
  */
 #define PP_AI_CHANNEL		40
+/* Base RTTs of this many channels are long: a window that leaves at once would be
+ * a queue of many channels.
+ */
+#define PP_PACED_WIDTHS		8
+/* A first window there: TCP's own, and no more than this part of the BDP. */
+#define PP_LONG_FIRST_PKTS	10
+#define PP_LONG_FIRST_PART	8
+/* Default of share_ns there, as a part of A. */
+#define PP_LONG_SHARE_PART	16
+/* Points for resuming that a stop takes: the first dip is the own departure. */
+#define PP_CLEAR_STOP		18
+#define PP_CLEAR_STOP_MAX	120
 /* A probe on the line, bytes. */
 #define PP_PROBE_BYTES		91
 /* Probes of a priority use at most this part of the line: 1 / this. */
@@ -32,6 +44,20 @@ static u32 pp_start_permille(const struct pp_conf *cf, u32 prio)
 	if (cf->middle_prio && prio >= cf->middle_prio)
 		return cf->middle_permille;
 	return cf->start_permille;
+}
+
+/* What is different on a long path; see 9. in prioplus.c. */
+static void pp_chan_long(struct pp_chan *ch, const struct pp_conf *cf)
+{
+	u32 doublings = fls64(ch->bdp_wnd >> (FL_WND_SHIFT + 1));
+
+	ch->clear_stop = clamp_t(u32, PP_CLEAR_BASE * doublings, PP_CLEAR_STOP,
+				 PP_CLEAR_STOP_MAX);
+	ch->first_wnd = max_t(u64, ch->first_wnd,
+			      min_t(u64, PP_LONG_FIRST_PKTS * FL_WND_ONE,
+				    ch->bdp_wnd / PP_LONG_FIRST_PART));
+	if (!ch->share_ns)
+		ch->share_ns = cf->fluct_ns / PP_LONG_SHARE_PART;
 }
 
 /**
@@ -93,7 +119,12 @@ int pp_chan_init(struct pp_chan *ch, const struct pp_conf *cf, u32 prio)
 	ch->max_wnd = max_t(u64, fl_ns_to_wnd(ch->ppn, ch->limit_ns),
 			    2 * FL_WND_ONE);
 	ch->paper = cf->paper;
+	ch->clear_stop = PP_CLEAR_STOP;
 	pp_weight_init(ch, cf->weight_milli, cf->share_ns);
+	ch->paced = !cf->paper &&
+		    cf->base_ns / PP_PACED_WIDTHS >= ch->width_ns;
+	if (ch->paced)
+		pp_chan_long(ch, cf);
 	return 0;
 }
 

@@ -15,6 +15,9 @@
 /* and forgets this many in an RTT outside. */
 #define PP_IN_CHANNEL_LEAVE	4
 
+/* Points for resuming that a probe at base delay gives. */
+#define PP_CLEAR_BASE		6
+
 /* Is this the base RTT? "delay == BaseRtt" in Algorithm 1. */
 static inline bool pp_at_base(const struct pp_chan *ch, u32 delay_ns)
 {
@@ -42,5 +45,12 @@ void pp_estimate_in_channel(struct pp_core *pp, const struct pp_chan *ch,
 			    u32 delay_ns);
 void pp_estimate_by_response(struct pp_core *pp, const struct pp_chan *ch,
 			     u32 delay_ns);
+
+/* pp_step.c */
+bool pp_bold(const struct pp_chan *ch);
+u64 pp_own_target(const struct pp_core *pp, const struct pp_chan *ch);
+u64 pp_base_step(struct pp_core *pp, const struct pp_chan *ch, u32 delay_ns);
+u64 pp_adaptive_step(struct pp_core *pp, const struct pp_chan *ch,
+		     u32 delay_ns);
 
 #endif /* FL_PP_COUNT_H */

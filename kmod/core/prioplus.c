@@ -83,6 +83,17 @@
  *    is (section 4.2.1 has (delay - D_target) for it). And a crowd uses no more
  *    than a sixteenth of the line for probes: on a slow line they would be the
  *    queue that they measure.
+ *
+ * 9. Long paths, whose base RTT is eight channels and more (pp_chan.paced). What a
+ *    step of the linear start sends at once would be a queue of many channels, so
+ *    the sender spreads its window over a base RTT. A start that overshoots by a
+ *    part of the BDP is above all limits, so each begins with up to ten packets,
+ *    doubles at most, and ends at the own share of what line and channel hold. A
+ *    higher priority pushes others out when it has a channel's worth, and needs
+ *    some doublings more until it fills the line: those that it has stopped would
+ *    take its climb for its end, and wait for that many more probes. And W_AI is
+ *    so little of a BDP that shares would take seconds to meet: share_ns
+ *    (pp_weight.c) is A/16 unless it is set.
  */
 #include "pp_count.h"
 #include "pp_weight.h"
@@ -92,15 +103,6 @@
 /* Paper mode: below this share of W_LS a flow probes again (simulator). */
 #define PP_PAPER_MIN_WND	(FL_WND_ONE / 10)
 
-/* RTTs in a lower channel after which #flow must be too high. */
-#define PP_BELOW_MAX		8
-
-/* A crowd: what a newcomer may do, each of them would do. */
-#define PP_CROWDED		4
-/* One of a crowd grows by 1 / this in an RTT: half in two, as in the paper. */
-#define PP_CROWD_GROWTH		4
-/* Growth of a newcomer in an RTT, eighths. */
-#define PP_NEW_EIGHTHS		6
 /* A newcomer begins with that window above a queue that is less than this many
  * halves of a channel below its target: that of the next priority.
  */
@@ -114,8 +116,6 @@
 #define PP_OVER_OWN		4
 /* "Most" is this many eighths. */
 #define PP_OWN_EIGHTHS		6
-/* Less than these eighths of the queue: grow even inside the channel. */
-#define PP_SMALL_EIGHTHS	2
 /* A preempted flow whose priority has less than these eighths: at once. */
 #define PP_REST_EIGHTHS		2
 
@@ -128,15 +128,11 @@
 #define PP_CLEAR_HEIR		12
 /* needed in addition for each channel between; */
 #define PP_CLEAR_GAP		9
-/* given by a probe at base delay, */
-#define PP_CLEAR_BASE		6
-/* given by a probe below the limit, */
+/* PP_CLEAR_BASE are given by a probe at base delay, these by one below the limit, */
 #define PP_CLEAR_BELOW		2
 /* or by one that saw what the last one saw, within PP_STILL_EPS epsilon, */
 #define PP_CLEAR_STILL		5
 #define PP_STILL_EPS		2
-/* taken at a stop: the first dip is the own departure. */
-#define PP_CLEAR_STOP		18
 /* More channels than this make no difference. */
 #define PP_GAP_MAX		5
 /* A flow this far from the heir's channel is not the heir. */
@@ -274,7 +270,7 @@ static enum pp_verdict pp_stop(struct pp_core *pp, const struct pp_chan *ch,
 {
 	pp->stopped = 1;
 	pp->preempted = 1;
-	pp->clear = -PP_CLEAR_STOP;
+	pp->clear = -ch->clear_stop;
 	pp->in_channel = 0;
 	pp_set_probe_wait(pp, ch, s->delay_ns, s->random);
 	return PP_STOP;
@@ -293,12 +289,6 @@ static u32 pp_patience(const struct pp_core *pp, const struct pp_chan *ch,
 	if (pp_owns_less(pp, ch, delay_ns, PP_OWN_EIGHTHS))
 		return PP_OVER_CONFLICT;
 	return PP_OVER_OWN;
-}
-
-/* A flow's share of what is in flight at the target. */
-static u64 pp_own_target(const struct pp_core *pp, const struct pp_chan *ch)
-{
-	return pp_own_part(pp, fl_ns_to_wnd(ch->ppn, ch->target_ns));
 }
 
 /* A sample above the limit. Return: true if the flow must stop. */
@@ -352,61 +342,6 @@ static void pp_age_suspicion(struct pp_core *pp, const struct pp_chan *ch,
 		pp->hold = 0;
 }
 
-/* May flows that find room take as much of it as first_permille says? */
-static bool pp_bold(const struct pp_chan *ch)
-{
-	return ch->first_wnd > PP_NEW_PKTS * FL_WND_ONE;
-}
-
-/* Step of a linear start (section 4.2.2); see 4. above. */
-static u64 pp_linear_step(const struct pp_core *pp, const struct pp_chan *ch)
-{
-	u64 step = pp_own_part(pp, ch->start_wnd);
-
-	if (!ch->paper && !pp->flows_known)
-		step = min_t(u64, step, max_t(u64, pp->wnd, FL_WND_ONE));
-	return step;
-}
-
-/* Step of an adaptive increase (section 4.2.3); see 3. above. */
-static u64 pp_adaptive_step(struct pp_core *pp, const struct pp_chan *ch,
-			    u32 delay_ns)
-{
-	u32 room_ns = ch->target_ns - pp->shift_ns - delay_ns;
-	u64 room = fl_ns_to_wnd(ch->ppn, room_ns);
-	u64 by_ratio = min_t(u64, div_u64(pp->wnd * room_ns, delay_ns),
-			     pp->wnd / 2);
-	u64 step;
-
-	if (pp->hold)
-		return 0;
-	if (delay_ns > ch->lower_ns &&
-	    !pp_owns_less(pp, ch, delay_ns, PP_SMALL_EIGHTHS))
-		return by_ratio / 2;
-	if (pp->below < U8_MAX)
-		pp->below++;
-	if (pp->below > PP_BELOW_MAX)
-		pp->flows_q8 = max_t(u32, pp->flows_q8 - pp->flows_q8 / 4,
-				     PP_FLOWS_ONE);
-	if (pp->crowd_q8 >= PP_CROWDED * PP_FLOWS_ONE) {
-		/* those that send already are not in the crowd's number */
-		step = min_t(u64, pp_crowd_part(pp, room) / 2,
-			     pp->wnd / PP_CROWD_GROWTH);
-		return max_t(u64, step, by_ratio / 2);
-	}
-	if (pp->flows_known)
-		return max_t(u64, pp_own_part(pp, room) / 2, by_ratio / 2);
-	if (pp->linear)
-		return by_ratio;
-	step = max_t(u64, pp->wnd * PP_NEW_EIGHTHS / 8,
-		     min_t(u64, FL_WND_ONE, room));
-	step = min_t(u64, step, max_t(u64, max_t(u64, room, pp->wnd) / 2,
-				      FL_WND_ONE));
-	if (pp_bold(ch))
-		step = max_t(u64, step, min_t(u64, room / 2, ch->first_wnd));
-	return max_t(u64, step, by_ratio);
-}
-
 /* The end of an RTT below the limit. */
 static void pp_round(struct pp_core *pp, const struct pp_chan *ch,
 		     const struct fl_sample *s)
@@ -425,8 +360,7 @@ static void pp_round(struct pp_core *pp, const struct pp_chan *ch,
 		pp->hold = 0;
 		pp->over_rounds = 0;
 		pp_estimate_at_base(pp, ch, s->delay_ns);
-		step = pp_linear_step(pp, ch);
-		pp_count_down(pp);
+		step = pp_base_step(pp, ch, s->delay_ns);
 	} else {
 		step = pp_adaptive_step(pp, ch, s->delay_ns);
 	}
@@ -442,8 +376,7 @@ static void pp_round_paper(struct pp_core *pp, const struct pp_chan *ch,
 	if (s->delay_ns > ch->target_ns)
 		return;
 	if (pp_at_base(ch, s->delay_ns)) {
-		pp->wnd += pp_linear_step(pp, ch);
-		pp_count_down(pp);
+		pp->wnd += pp_base_step(pp, ch, s->delay_ns);
 	} else if (pp->dual) {
 		pp->step_wnd = div_u64(pp->wnd * (ch->target_ns - s->delay_ns),
 				       s->delay_ns);
@@ -557,6 +490,8 @@ static u64 pp_linear_wnd(struct pp_core *pp, const struct pp_chan *ch,
 		return wnd < PP_PAPER_MIN_WND ? 0 : wnd;
 	if (!pp->flows_known)
 		return clamp_t(u64, wnd, FL_WND_ONE, ch->first_wnd);
+	if (ch->paced)
+		wnd = min_t(u64, wnd, ch->first_wnd);
 	return pp_whole_wnd(wnd, random);
 }
 

@@ -47,6 +47,9 @@
  * @max_wnd: largest window, line rate times D_limit
  * @paper: do what the paper's Algorithm 1 prints
  * @urgent: flows begin without a probe (section 4.4)
+ * @paced: the base RTT is long beside the channel: the sender spreads each
+ *	window over a base RTT, see 9. in prioplus.c
+ * @clear_stop: points for resuming that a stop takes
  */
 struct pp_chan {
 	u32 base_ns;
@@ -66,6 +69,8 @@ struct pp_chan {
 	u32 share_ns;
 	bool paper;
 	bool urgent;
+	bool paced;
+	u8 clear_stop;
 	u64 ppn;
 	u64 bdp_wnd;
 	u64 start_wnd;

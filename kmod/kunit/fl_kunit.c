@@ -8,6 +8,7 @@
 
 #include "../core/prioplus.c"
 #include "../core/pp_count.c"
+#include "../core/pp_step.c"
 #include "../core/pp_chan.c"
 #include "../core/pp_weight.c"
 #include "../core/soze.c"

@@ -304,10 +304,43 @@ test_stale_samples()
 	expect "bytes of the low one" "$(field received 0 /run/low)" -ge 17000000
 }
 
+# A base RTT of many channels: a low one, from $1, gets the link back from a high one,
+# from $2, which has had it from 50 to 100 of 250 ms. $3: least bytes of the high one.
+preempted()
+{
+	net
+	pp $1 rb 1 5000 -b -1 -L 250 > /run/low &
+	sleep 0.05
+	pp $2 rb 5 5001 -b -1 -L 50 > /run/high
+	wait
+	echo "# low from $1 $(cat /run/low); high from $2 $(cat /run/high)"
+	# 200 ms are 23.5 MB, 50 ms 5.9 MB
+	expect "bytes of the low one" "$(field received 0 /run/low)" -ge 19500000
+	expect "bytes of the high one" "$(field received 0 /run/high)" -ge $3
+}
+
+test_long_preempted()
+{
+	preempted rd ra 5100000
+	preempted ra rd 4700000
+	preempted rd rd 4700000
+}
+
+# 1.2 MB beside two flows of the same priority: 30 ms of a third of the link.
+test_long_newcomer()
+{
+	pp rd rb 3 5001 -n 2 -b -1 -L 900 > /run/siblings &
+	sleep 0.1
+	pp rd rb 3 5002 -b 1200000 -L 800 > /run/new
+	wait
+	echo "# new $(cat /run/new); siblings $(cat /run/siblings)"
+	done_by "the newcomer" /run/new 600000
+}
+
 trap 'drop_net' EXIT
 # The stack distrusts times below 1 us, and booting takes none here.
 sleep 0.01
 load_modules fairlane tcp_prioplus || exit 1
 tests=${*:-parking_high parking_low parking_middle idle_restart application_limited
-	suspended stale_samples}
+	suspended stale_samples long_preempted long_newcomer}
 run_tests 1 $tests

@@ -34,6 +34,7 @@ struct bn_event {
 struct bn_flow {
 	struct pp_core pp;
 	struct pp_chan ch;
+	u64 far_ns;		/* the sender's link is longer by this, each way */
 	u64 end_ns;		/* time of the last ACK */
 	u32 stops;
 	u64 nic_free_ns;
@@ -165,7 +166,7 @@ static inline void bn_send(struct bn *b, int f, bool probe)
 	if (fl->nic_free_ns < b->now_ns)
 		fl->nic_free_ns = b->now_ns;
 	fl->nic_free_ns += bn_access_ns(b, probe ? BN_PROBE : BN_WIRE);
-	e.at_ns = fl->nic_free_ns + b->prop_ns;
+	e.at_ns = fl->nic_free_ns + b->prop_ns + fl->far_ns;
 	if (!probe)
 		e.seq = ++fl->snd_nxt;
 	bn_push(b, e);
@@ -175,13 +176,15 @@ static inline void bn_send_window(struct bn *b, int f)
 {
 	struct bn_flow *fl = &b->flow[f];
 	u32 pkts = fl->pp.wnd >> FL_WND_SHIFT;
+	bool paced;
 
 	if (!fl->alive || fl->pp.stopped)
 		return;
 	while (fl->snd_nxt - fl->snd_una < (pkts ? pkts : 1)) {
 		if (fl->left_pkts && fl->snd_nxt >= fl->left_pkts)
 			return;
-		if (!pkts && b->now_ns < fl->pace_ns) {
+		paced = !pkts || fl->ch.paced;
+		if (paced && b->now_ns < fl->pace_ns) {
 			if (!fl->pacing)
 				bn_push(b, (struct bn_event) {
 					.at_ns = fl->pace_ns, .flow = f,
@@ -190,7 +193,7 @@ static inline void bn_send_window(struct bn *b, int f)
 			fl->pacing = true;
 			return;
 		}
-		if (!pkts)
+		if (paced)
 			fl->pace_ns = b->now_ns + fl->ch.base_ns * FL_WND_ONE /
 						  (fl->pp.wnd | 1);
 		bn_send(b, f, false);
@@ -223,7 +226,7 @@ static inline void bn_arrive(struct bn *b, const struct bn_event *e)
 	}
 	ack.what = BN_ACK;
 	ack.at_ns = b->port_free_ns + 3 * b->prop_ns +
-		    2 * bn_access_ns(b, BN_PROBE);
+		    b->flow[e->flow].far_ns + 2 * bn_access_ns(b, BN_PROBE);
 	bn_push(b, ack);
 }
 
@@ -335,7 +338,8 @@ static inline int bn_add(struct bn *b, int f, int class, u32 prio, bool paper,
 			 u64 start_ns, u64 stop_ns)
 {
 	struct pp_conf cf = {
-		.base_ns = b->conf_base_ns ?: bn_base_ns(b),
+		.base_ns = b->conf_base_ns ?:
+			   bn_base_ns(b) + 2 * b->flow[f].far_ns,
 		.line_bps = b->conf_bps ?: b->line_bps,
 		.wire_bytes = BN_WIRE, .fluct_ns = b->fluct_ns ?: 3200,
 		.noise_ns = b->noise_ns ?: 800,
