@@ -17,6 +17,7 @@
  * struct fl_profile - settings of a network namespace, /proc/sys/net/fairlane/
  * @line_rate_mbps: line rate of the bottleneck, Mbit/s; 0 = of the device
  *	that the socket sends through, 10 Gbit/s if that is unknown
+ * @line_rate_measured: flows measure the line rate where @line_rate_mbps is 0
  * @base_rtt_ns: RTT of a full packet and its ACK without queues, ns; 0 =
  *	smallest RTT that the flow itself has seen
  * @probe_rtt_ns: the same for a PrioPlus probe, ns; 0 = from @base_rtt_ns
@@ -64,6 +65,7 @@
  */
 struct fl_profile {
 	u32 line_rate_mbps;
+	u32 line_rate_measured;
 	u32 base_rtt_ns;
 	u32 probe_rtt_ns;
 	u32 fluct_ns;
@@ -119,7 +121,8 @@ static inline u32 fl_profile_gen(const struct fl_profile *pf)
 	return smp_load_acquire(&pf->gen);
 }
 
-u64 fl_line_bps(const struct sock *sk, const struct fl_profile *pf);
+u64 fl_line_bps(const struct sock *sk, const struct fl_profile *pf,
+		bool measured, u8 *from);
 
 /* Packets whose time of sending is remembered. */
 #define FL_RTT_AHEAD		4

@@ -335,6 +335,24 @@ static u8 fl_info_from(const struct fl_flow *f, enum fl_setting_id id,
 	return f && f->now.set & BIT(id) ? f->now.from[id] : otherwise;
 }
 
+/* Line rate, and where it comes from; measured only for controls that do that. */
+static void fl_info_line(struct sock *sk, const struct fl_flow *f,
+			 const struct fl_profile *pf, u8 from_profile,
+			 struct fl_info *info)
+{
+	const struct fl_cc *cc = f ? READ_ONCE(f->cc) : NULL;
+	bool measured = cc && cc->measures_line;
+	u64 bps;
+	u8 from;
+
+	bps = fl_line_bps(sk, pf, measured, &from);
+	if (from == FL_FROM_NETNS)
+		from = from_profile;
+	info->line_rate_mbps = fl_flow_value(f, FL_SET_LINE_RATE,
+					     div_u64(bps, 1000000));
+	info->line_rate_from = fl_info_from(f, FL_SET_LINE_RATE, from);
+}
+
 /**
  * fl_attr_info() - everything about a socket
  * @sk: the socket
@@ -372,12 +390,7 @@ void fl_attr_info(struct sock *sk, const struct fl_flow *f,
 	info->base_rtt_ns = fl_flow_value(f, FL_SET_BASE_RTT, val);
 	info->base_rtt_from = fl_info_from(f, FL_SET_BASE_RTT, val ?
 					   from_profile : FL_FROM_DEFAULT);
-	val = READ_ONCE(pf->line_rate_mbps);
-	info->line_rate_mbps = fl_flow_value(f, FL_SET_LINE_RATE, val);
-	info->line_rate_from = fl_info_from(f, FL_SET_LINE_RATE, val ?
-					    from_profile : FL_FROM_DEVICE);
-	if (!info->line_rate_mbps)
-		info->line_rate_mbps = div_u64(fl_line_bps(sk, pf), 1000000);
+	fl_info_line(sk, f, pf, from_profile, info);
 	info->deadline_us = fl_flow_deadline_us(f);
 	info->deadline_from = fl_info_from(f, FL_SET_DEADLINE,
 					   FL_FROM_DEFAULT);

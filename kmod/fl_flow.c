@@ -164,6 +164,7 @@ static void fl_flow_put(struct fl_flow *f)
 	if (!refcount_dec_and_test(&f->ref))
 		return;
 	fl_prefix_forget(f);
+	kfree(f->meter);
 	kfree_rcu(f, rcu);
 }
 
@@ -416,7 +417,10 @@ static struct pernet_operations fl_ns_ops = {
 /* Only flows that no namespace lists, for want of memory, are left. */
 static void fl_flow_free_last(void *ptr, void *arg)
 {
-	kfree(ptr);
+	struct fl_flow *f = ptr;
+
+	kfree(f->meter);
+	kfree(f);
 }
 
 /* Context: process, module load. Return: 0 or a negative errno. */

@@ -26,11 +26,13 @@
 struct fl_account;
 struct fl_ns;
 struct fl_prefix;
+struct fl_rate_meter;
 
 /**
  * struct fl_cc - what a congestion control offers to the control plane
  * @name: as in tcp_congestion_ops
  * @weighted: it heeds the weight: its sockets count for the budget
+ * @measures_line: it counts on measured line rates, see fl_rate_measure()
  * @info: fill in what it knows; zeroed otherwise, settings already there.
  *	Context: RCU, socket possibly not locked: values may be torn
  * @changed: settings have changed on a live socket; optional. The next
@@ -43,6 +45,7 @@ struct fl_prefix;
 struct fl_cc {
 	const char *name;
 	bool weighted;
+	bool measures_line;
 	void (*info)(struct sock *sk, struct fl_info *info);
 	void (*changed)(struct sock *sk);
 };
@@ -68,6 +71,7 @@ struct fl_values {
  * @prefix: profile of its destination; NULL = the namespace's
  * @cc: the congestion control, while one of ours is attached; RCU
  * @sk: the socket, which outlives this
+ * @meter: of fl_rate_measure(), socket lock; NULL = nothing measured yet
  * @own: set by setsockopt, by netlink, or inherited
  * @policy: set by a policy
  * @privileged: bits of @own that limits do not bind
@@ -88,6 +92,7 @@ struct fl_flow {
 	struct fl_prefix *prefix;
 	const struct fl_cc *cc;
 	struct sock *sk;
+	struct fl_rate_meter *meter;
 	struct fl_values own;
 	struct fl_values policy;
 	u32 privileged;
@@ -181,15 +186,20 @@ static inline u32 fl_flow_base_rtt_ns(const struct fl_flow *f,
 	return fl_flow_value(f, FL_SET_BASE_RTT, READ_ONCE(pf->base_rtt_ns));
 }
 
-/* Line rate: the socket's own, else the profile's or the device's; bit/s. */
+/* Line rate: the socket's own, else the profile's, a measured one if @measured may
+ * be, or the device's; bit/s.
+ */
 static inline u64 fl_flow_line_bps(const struct sock *sk,
 				   const struct fl_flow *f,
-				   const struct fl_profile *pf)
+				   const struct fl_profile *pf, bool measured)
 {
 	u32 mbps = fl_flow_value(f, FL_SET_LINE_RATE, 0);
 
-	return mbps ? mbps * 1000000ULL : fl_line_bps(sk, pf);
+	return mbps ? mbps * 1000000ULL : fl_line_bps(sk, pf, measured, NULL);
 }
+
+bool fl_rate_measure(struct sock *sk, struct fl_flow *f, u32 base_ns,
+		     u32 rtt_ns, const struct rate_sample *rs);
 
 /* Deadline of a message since its start, us; 0 = none. */
 static inline u32 fl_flow_deadline_us(const struct fl_flow *f)

@@ -30,6 +30,7 @@
  */
 static struct fl_setting fl_settings[] = {
 	FL_SETTING(line_rate_mbps, 0, 0, FL_LINE_MAX_MBPS),
+	FL_SETTING(line_rate_measured, 0, 0, 1),
 	FL_SETTING(base_rtt_ns, 0, 0, 1000000000),
 	FL_SETTING(probe_rtt_ns, 0, 0, 1000000000),
 	FL_SETTING(fluct_ns, 3200, 0, 50000000),

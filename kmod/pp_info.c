@@ -128,6 +128,7 @@ static void pp_cc_changed(struct sock *sk)
 const struct fl_cc pp_cc = {
 	.name = "prioplus",
 	.weighted = true,
+	.measures_line = true,
 	.info = pp_cc_info,
 	.changed = pp_cc_changed,
 };

@@ -69,7 +69,7 @@ static u32 pp_measured_base_ns(const struct pp_flow *fl, u64 line_bps, u32 wire)
 static void pp_configure(struct pp_flow *fl, const struct fl_profile *pf)
 {
 	u32 wire = fl_wire_bytes(fl->sk);
-	u64 line_bps = fl_flow_line_bps(fl->sk, fl->set, pf);
+	u64 line_bps = fl_flow_line_bps(fl->sk, fl->set, pf, true);
 	struct pp_conf cf = {
 		.base_ns = fl_flow_base_rtt_ns(fl->set, pf),
 		.probe_base_ns = READ_ONCE(pf->probe_rtt_ns),
@@ -156,9 +156,11 @@ void pp_refresh(struct pp_flow *fl, u32 delay_ns, u32 probe_delay_ns)
 /* Once an RTT, or at once where it cannot wait: a base RTT below all that is known,
  * or a turn of windows. Context: ACK, socket lock held.
  */
-static void pp_look(struct pp_flow *fl, u32 full_ns)
+static void pp_look(struct pp_flow *fl, u32 full_ns,
+		    const struct rate_sample *rs)
 {
 	const struct tcp_sock *tp = tcp_sk(fl->sk);
+	const struct fl_profile *pf;
 
 	if (full_ns)
 		fl->least_ns = min(fl->least_ns, full_ns);
@@ -167,6 +169,10 @@ static void pp_look(struct pp_flow *fl, u32 full_ns)
 	    tp->tcp_clock_cache < fl->base.turn_ns)
 		return;
 	fl->look_seq = tp->snd_nxt;
+	pf = fl_profile_for(fl->sk, fl->set);
+	if (READ_ONCE(pf->line_rate_measured) &&
+	    fl_rate_measure(fl->sk, fl->set, fl->chan.base_ns, full_ns, rs))
+		fl->mss = 0; /* for pp_refresh() to look again */
 	pp_refresh(fl, fl->least_ns == U32_MAX ? 0 : fl->least_ns, 0);
 	fl->least_ns = U32_MAX;
 }
@@ -446,7 +452,7 @@ static void pp_cong_control(FL_CONG_CONTROL_ARGS)
 	s.delay_ns = fl_rtt_sample(sk, &fl->rtt, rs);
 	fl->last_ack_ns = s.now_ns;
 	full = fl_full_packets(sk, &fl->una, s.acked_pkts);
-	pp_look(fl, full ? s.delay_ns : 0);
+	pp_look(fl, full ? s.delay_ns : 0, rs);
 	if (fl->tel && s.delay_ns) {
 		s.rtt_ns = s.delay_ns;
 		s.delay_ns = pp_one_way(fl, s.rtt_ns, fl->chan.base_ns);

@@ -126,7 +126,7 @@ static void sz_configure(const struct sock *sk, struct sz_flow *fl,
 {
 	u32 wire = fl_wire_bytes(sk);
 	struct sz_conf cf = {
-		.line_bps = fl_flow_line_bps(sk, set, pf),
+		.line_bps = fl_flow_line_bps(sk, set, pf, false),
 		.wire_bytes = wire,
 		.base_ns = READ_ONCE(pf->base_rtt_ns),
 		.alpha_mbps = READ_ONCE(pf->soze_alpha_mbps),

@@ -97,8 +97,8 @@ static void swift_configure(const struct sock *sk, struct swift *sw,
 					    sw->hops);
 	sw->ai_wnd = div_u64((u64)READ_ONCE(pf->ai_bytes) << FL_WND_SHIFT,
 			     wire);
-	bdp = fl_ns_to_wnd(fl_ppn(fl_flow_line_bps(sk, sw->flow, pf), wire),
-			   base_ns);
+	bdp = fl_ns_to_wnd(fl_ppn(fl_flow_line_bps(sk, sw->flow, pf, true),
+				  wire), base_ns);
 	sw->bdp_pkts = max_t(u64, bdp >> FL_WND_SHIFT, 1);
 }
 
@@ -138,7 +138,7 @@ static void swift_start(struct sock *sk, struct swift *sw,
 			const struct fl_profile *pf)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
-	u64 line_bps = fl_flow_line_bps(sk, sw->flow, pf);
+	u64 line_bps = fl_flow_line_bps(sk, sw->flow, pf, true);
 
 	sw->base_ns = SWIFT_GUESS_US * NSEC_PER_USEC;
 	sw->guess = tcp_min_rtt(tp) > SWIFT_HANDSHAKE_MAX_US;
@@ -179,6 +179,7 @@ static void swift_info(struct sock *sk, struct fl_info *info)
 
 static const struct fl_cc swift_cc = {
 	.name = "swift",
+	.measures_line = true,
 	.info = swift_info,
 };
 
@@ -248,6 +249,11 @@ static void swift_cong_control(FL_CONG_CONTROL_ARGS)
 	if (!sw->wnd)
 		swift_start(sk, sw, pf);
 	full = fl_full_packets(sk, &sw->una, s.acked_pkts);
+	if (READ_ONCE(pf->line_rate_measured) &&
+	    fl_rate_measure(sk, sw->flow,
+			    fl_flow_base_rtt_ns(sw->flow, pf) ?: sw->base_ns,
+			    s.delay_ns, rs))
+		sw->mss = 0; /* for swift_refresh() to look again */
 	swift_refresh(sk, sw, pf, full ? s.delay_ns : 0);
 	if (sw->tel && s.delay_ns) {
 		s.rtt_ns = s.delay_ns;

@@ -375,6 +375,7 @@ test_settings()
 {
 	tested=0
 	setting line_rate_mbps 0 0 1600000
+	setting line_rate_measured 0 0 1
 	setting base_rtt_ns 0 0 1000000000
 	setting probe_rtt_ns 0 0 1000000000
 	setting fluct_ns 3200 0 50000000

@@ -160,6 +160,59 @@ test_hops()
 	expect "options without owd" "$(told oa sent)" -eq 0
 }
 
+# Line rate of the newest flow of control $1 and where it comes from.
+line() { shown "$1" '"\(.line_rate_mbps) \(.from.line_rate_mbps)"'; }
+
+# The bottleneck is slower than the device: measured if wanted, by each control.
+test_line_rate()
+{
+	set_a owd 0
+	set_a line_rate_mbps 0
+	for pair in prioplus/10.0.2.1 swift/fd00:2::1; do
+		cc=${pair%%/*}
+		set_a line_rate_measured 0
+		flow -a ${pair#*/} -c $cc -q 3 -b -1 -L 200 > /run/a &
+		sleep 0.05
+		expect "$pair: of the device" "$(line $cc)" = '10000 device'
+		set_a line_rate_measured 1
+		sleep 0.05
+		measured=$(line $cc)
+		expect "$pair: from" "${measured#* }" = measured
+		expect "$pair: measured, Mbit/s" "${measured% *}" -ge 970
+		expect "$pair: measured, Mbit/s" "${measured% *}" -le 1010
+		set_a line_rate_mbps 900
+		sleep 0.03
+		expect "$pair: given" "$(line $cc)" = '900 set'
+		set_a line_rate_mbps 0
+		wait
+		expect "$pair: bytes in 0.2 s" "$(field received 0 /run/a)" -ge 20000000
+	done
+	# the loopback tells no speed, and has no queue
+	in_ns oa ip link set lo up
+	ccflow -f oa -t oa -a 127.0.0.1 -c swift -q 3 -b 2000000000 -L 100 > /run/a &
+	sleep 0.02
+	expect "nobody knows" "$(line swift)" = '10000 assumed'
+	wait
+}
+
+# Sixteen flows that have never had the line alone measure more than their share.
+test_line_rate_of_many()
+{
+	set_a owd 0
+	set_a line_rate_mbps 0
+	set_a line_rate_measured 1
+	for pair in prioplus/10.0.2.1 swift/fd00:2::1; do
+		cc=${pair%%/*}
+		flow -a ${pair#*/} -c $cc -q 3 -n 16 -b -1 -L 200 > /run/a &
+		sleep 0.15
+		measured=$(line $cc)
+		expect "$pair: from" "${measured#* }" = measured
+		expect "$pair: measured, Mbit/s" "${measured% *}" -ge 250
+		expect "$pair: measured, Mbit/s" "${measured% *}" -le 1010
+		wait
+	done
+}
+
 # To another control and back under traffic; the modules go while sockets, which
 # have telemetry, live on.
 test_removal()
@@ -183,5 +236,5 @@ trap 'drop_net' EXIT
 # The stack distrusts times below 1 us, and booting takes none here.
 sleep 0.01
 load || exit 1
-tests=${*:-live peer_falls_silent switch_falls_silent losses hops removal}
+tests=${*:-live peer_falls_silent switch_falls_silent losses hops line_rate line_rate_of_many removal}
 run_tests 1 $tests

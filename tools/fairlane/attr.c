@@ -149,6 +149,7 @@ const char *name_of_source(unsigned int source)
 		[FL_FROM_MEASURED] = "measured",
 		[FL_FROM_DERIVED] = "derived",
 		[FL_FROM_LIMIT] = "limit",
+		[FL_FROM_ASSUMED] = "assumed",
 	};
 
 	return source < ARRAY_SIZE(names) ? names[source] : "unknown";

@@ -255,6 +255,7 @@ enum fl_from {
 	FL_FROM_MEASURED,	/* the flow has seen it */
 	FL_FROM_DERIVED,	/* computed from others */
 	FL_FROM_LIMIT,		/* what the limits left of it */
+	FL_FROM_ASSUMED,	/* nobody knows: a guess, for want of better */
 	__FL_FROM_COUNT,
 };
 

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The line rate of a path, measured: the most that any flow of a host has got
+ * through it, a round trip at a time. Pure functions; the caller serialises.
+ *
+ * What a flow has in flight passes the bottleneck within the round trip that it
+ * takes to be acknowledged, so one divided by the other is a rate that the line
+ * has at least. It is the line's own if there was a queue and nobody else in it;
+ * of n flows each sees its share. So the largest of many counts, and it counts
+ * only once there was a queue: a few packets on an idle line tell nothing.
+ */
+#ifndef FL_LINE_RATE_H
+#define FL_LINE_RATE_H
+
+#include "fl_types.h"
+
+/* A window is 2^this ns: 34 s; the last two count. */
+#define FL_RATE_WINDOW_SHIFT	35
+/* A delay above the base RTT by this part of it, and this much, is a queue. */
+#define FL_RATE_QUEUE_PART	16
+#define FL_RATE_QUEUE_MIN_NS	500
+
+/**
+ * struct fl_rate_meter - a flow's present round trip
+ * @start_ns: its begin, monotonic ns; 0 = there is none
+ * @end_seq: what was sent before; an ACK of all that ends it
+ * @una: acknowledged at its begin
+ * @pkts: packets delivered until then
+ * @rtt_ns: delay at its begin, ns
+ * @seen_kbps: what the caller knows of the path, 0 = nothing
+ */
+struct fl_rate_meter {
+	u64 start_ns;
+	u32 end_seq;
+	u32 una;
+	u32 pkts;
+	u32 rtt_ns;
+	u32 seen_kbps;
+};
+
+/**
+ * struct fl_rate_ack - what an ACK tells
+ * @now_ns: monotonic time, ns
+ * @una: next sequence number not acknowledged
+ * @snd_nxt: next sequence number to be sent
+ * @pkts: packets delivered since the connection began
+ * @overhead_bytes: of a packet on the line beyond its payload
+ * @rtt_ns: its delay, ns; 0 = not known
+ * @clean: nothing is lost or out of order
+ */
+struct fl_rate_ack {
+	u64 now_ns;
+	u32 una;
+	u32 snd_nxt;
+	u32 pkts;
+	u32 overhead_bytes;
+	u32 rtt_ns;
+	bool clean;
+};
+
+/**
+ * struct fl_rate_path - a path
+ * @key: which path; 0 = free
+ * @window: the present window
+ * @now_kbps: largest rate in it
+ * @before_kbps: largest rate in the one before
+ * @queued: there was a queue in this window (1), in the one before (2)
+ */
+struct fl_rate_path {
+	u32 key;
+	u32 window;
+	u32 now_kbps;
+	u32 before_kbps;
+	u32 queued;
+};
+
+/**
+ * fl_rate_round() - does an ACK end a round trip, and what did that deliver?
+ * @m: the flow's, zeroed at first
+ * @a: the ACK
+ *
+ * The interval is no shorter than the round trip before it: ACKs that were held up
+ * and come together must not look like a fast line.
+ *
+ * Return: kbit/s on the line, 0 = it does not, or nothing can be said.
+ */
+static inline u32 fl_rate_round(struct fl_rate_meter *m,
+				const struct fl_rate_ack *a)
+{
+	u64 ns, bytes, kbps = 0;
+
+	if (!a->clean) {
+		m->start_ns = 0;
+		return 0;
+	}
+	if (m->start_ns) {
+		if (fl_seq_after(m->end_seq, a->una))
+			return 0;
+		ns = max_t(u64, a->now_ns - m->start_ns,
+			   max_t(u32, m->rtt_ns, 1));
+		bytes = (u32)(a->una - m->una) +
+			(u64)(u32)(a->pkts - m->pkts) * a->overhead_bytes;
+		kbps = div64_u64(min_t(u64, bytes, 1ULL << 40) * 8000000, ns);
+	}
+	m->start_ns = a->una == a->snd_nxt ? 0 : a->now_ns;
+	m->end_seq = a->snd_nxt;
+	m->una = a->una;
+	m->pkts = a->pkts;
+	m->rtt_ns = a->rtt_ns;
+	return min_t(u64, kbps, U32_MAX);
+}
+
+/* Does a delay tell of a queue? */
+static inline bool fl_rate_is_queue(u32 rtt_ns, u32 base_ns)
+{
+	return base_ns && rtt_ns > base_ns +
+	       max_t(u32, base_ns / FL_RATE_QUEUE_PART, FL_RATE_QUEUE_MIN_NS);
+}
+
+/**
+ * fl_rate_turn() - make a path current
+ * @p: the path, or free, or another path
+ * @key: which path it is to be
+ * @window: the present window
+ *
+ * Return: false if @p is another path that was used in the last two windows.
+ */
+static inline bool fl_rate_turn(struct fl_rate_path *p, u32 key, u32 window)
+{
+	u32 age = window - p->window;
+
+	if (p->key != key) {
+		if (p->key && age < 2)
+			return false;
+		p->key = key;
+		age = 2;
+	}
+	if (!age)
+		return true;
+	p->before_kbps = age == 1 ? p->now_kbps : 0;
+	p->queued = age == 1 && p->queued & 1 ? 2 : 0;
+	p->now_kbps = 0;
+	p->window = window;
+	return true;
+}
+
+/* Largest rate of the last two windows, kbit/s; 0 = there was no queue in them. */
+static inline u32 fl_rate_most(const struct fl_rate_path *p)
+{
+	return p->queued ? max_t(u32, p->now_kbps, p->before_kbps) : 0;
+}
+
+/**
+ * fl_rate_sample() - take in a rate
+ * @p: the path, current
+ * @kbps: the rate, kbit/s
+ * @queued: there was a queue
+ * @app_limited: the application sent less than it might: counts if it is the most
+ */
+static inline void fl_rate_sample(struct fl_rate_path *p, u32 kbps,
+				  bool queued, bool app_limited)
+{
+	if (app_limited && kbps <= max_t(u32, p->now_kbps, p->before_kbps))
+		return;
+	p->now_kbps = max_t(u32, p->now_kbps, kbps);
+	if (queued && !app_limited)
+		p->queued |= 1;
+}
+
+#endif /* FL_LINE_RATE_H */
