@@ -30,7 +30,7 @@ static const struct {
 	const char *from;
 	const char *what;
 } derived[] = {
-	{ "line_rate_mbps", "device", "the device's, 10gbit if unknown; or see line_rate_measured" },
+	{ "line_rate_mbps", "device", "the device's, else 10gbit; see line_rate_measured" },
 	{ "base_rtt_ns", "measured", "the smallest RTT that each flow has seen" },
 	{ "probe_rtt_ns", "derived", "from base_rtt_ns" },
 	{ "epsilon_ns", "derived", "the larger of 1us and a packet's time on the line" },
