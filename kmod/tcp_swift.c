@@ -246,6 +246,9 @@ static void swift_cong_control(FL_CONG_CONTROL_ARGS)
 	u32 base_ns = sw->base_ns;
 	bool full;
 
+	/* the ACK of our SYN comes before swift_init(), which forgets */
+	if (!inet_csk(sk)->icsk_ca_initialized)
+		return;
 	if (!sw->wnd)
 		swift_start(sk, sw, pf);
 	full = fl_full_packets(sk, &sw->una, s.acked_pkts);
