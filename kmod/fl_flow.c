@@ -43,6 +43,7 @@ static const struct rhashtable_params fl_table_params = {
 };
 
 static struct rhashtable fl_table;
+static struct kmem_cache *fl_flow_cache;
 static unsigned int fl_ns_id __read_mostly;
 
 /* Control plane of a namespace. Context: any, @net is held. */
@@ -86,14 +87,14 @@ static struct fl_flow *fl_flow_create(struct sock *sk, gfp_t gfp)
 	/* nobody would free it */
 	if (fl_sock_gone(sk))
 		return NULL;
-	f = kzalloc(sizeof(*f), gfp | __GFP_NOWARN);
+	f = kmem_cache_zalloc(fl_flow_cache, gfp | __GFP_NOWARN);
 	if (!f)
 		goto nomem;
 	f->sk = sk;
 	f->ns = ns;
 	refcount_set(&f->ref, 1);
 	if (rhashtable_insert_fast(&fl_table, &f->node, fl_table_params)) {
-		kfree(f);
+		kmem_cache_free(fl_flow_cache, f);
 		goto nomem;
 	}
 	fl_count(ns, FL_A_STAT_FLOWS);
@@ -159,13 +160,19 @@ struct sock *fl_flow_hold(struct fl_flow *f)
 	return NULL;
 }
 
+/* Context: RCU callback. */
+static void fl_flow_free_rcu(struct rcu_head *rcu)
+{
+	kmem_cache_free(fl_flow_cache, container_of(rcu, struct fl_flow, rcu));
+}
+
 static void fl_flow_put(struct fl_flow *f)
 {
 	if (!refcount_dec_and_test(&f->ref))
 		return;
 	fl_prefix_forget(f);
 	kfree(f->meter);
-	kfree_rcu(f, rcu);
+	call_rcu(&f->rcu, fl_flow_free_rcu);
 }
 
 /* Nobody finds it any more. Context: socket lock held, or no socket uses it. */
@@ -420,7 +427,7 @@ static void fl_flow_free_last(void *ptr, void *arg)
 	struct fl_flow *f = ptr;
 
 	kfree(f->meter);
-	kfree(f);
+	kmem_cache_free(fl_flow_cache, f);
 }
 
 /* Context: process, module load. Return: 0 or a negative errno. */
@@ -428,9 +435,15 @@ int fl_flow_init(void)
 {
 	int err;
 
+	/* a process may have as many as it has sockets, at its group's expense */
+	fl_flow_cache = kmem_cache_create("fairlane_flow",
+					  sizeof(struct fl_flow), 0,
+					  SLAB_ACCOUNT, NULL);
+	if (!fl_flow_cache)
+		return -ENOMEM;
 	err = rhashtable_init(&fl_table, &fl_table_params);
 	if (err)
-		return err;
+		goto cache;
 	err = register_pernet_subsys(&fl_ns_ops);
 	if (err)
 		goto table;
@@ -443,6 +456,8 @@ pernet:
 	unregister_pernet_subsys(&fl_ns_ops);
 table:
 	rhashtable_destroy(&fl_table);
+cache:
+	kmem_cache_destroy(fl_flow_cache);
 	return err;
 }
 
@@ -455,4 +470,5 @@ void fl_flow_exit(void)
 	unregister_pernet_subsys(&fl_ns_ops);
 	rhashtable_free_and_destroy(&fl_table, fl_flow_free_last, NULL);
 	rcu_barrier();
+	kmem_cache_destroy(fl_flow_cache);
 }

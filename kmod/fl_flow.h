@@ -53,13 +53,13 @@ struct fl_cc {
 /**
  * struct fl_values - settings from one source
  * @set: bit mask of enum fl_setting_id: which there are
- * @val: their values
  * @from: enum fl_from
+ * @val: their values
  */
 struct fl_values {
-	u32 set;
-	u32 val[__FL_SET_COUNT];
+	u8 set;
 	u8 from[__FL_SET_COUNT];
+	u32 val[__FL_SET_COUNT];
 };
 
 /**
@@ -67,6 +67,7 @@ struct fl_values {
  * @now: in force
  * @gen: changes whenever @now does
  * @prefix_gen: generation of the namespace's profiles that @prefix is of
+ * @policy_gen: generation of the policies that were asked; 0 = not yet
  * @ns: its network namespace
  * @prefix: profile of its destination; NULL = the namespace's
  * @cc: the congestion control, while one of ours is attached; RCU
@@ -74,20 +75,21 @@ struct fl_values {
  * @meter: of fl_rate_measure(), socket lock; NULL = nothing measured yet
  * @own: set by setsockopt, by netlink, or inherited
  * @policy: set by a policy
- * @privileged: bits of @own that limits do not bind
  * @policy_order: the policy that decided; 0 = none did
- * @policy_gen: generation of the policies that were asked; 0 = not yet
- * @account: who pays for the weight, NULL = not counted; fl_limit.c
- * @charged_milli: how much
- * @cookie: the socket's, once it is in @ns' list; 0 = not yet
+ * @charged_milli: how much its weight costs @account
  * @ref: the table's, and one of an attached congestion control
+ * @privileged: bits of @own that limits do not bind
+ * @cookie: the socket's, once it is in @ns' list; 0 = not yet
  * @node: in the table of all flows, by @sk
+ * @account: who pays for the weight, NULL = not counted; fl_limit.c. Writers'
+ *	alone, who come no more once @ref is 0
  * @rcu: readers in netlink and in the table
  */
 struct fl_flow {
 	struct fl_values now;
 	u32 gen;
 	u32 prefix_gen;
+	u32 policy_gen;
 	struct fl_ns *ns;
 	struct fl_prefix *prefix;
 	const struct fl_cc *cc;
@@ -95,15 +97,16 @@ struct fl_flow {
 	struct fl_rate_meter *meter;
 	struct fl_values own;
 	struct fl_values policy;
-	u32 privileged;
 	u32 policy_order;
-	u32 policy_gen;
-	struct fl_account *account[2];
 	u32 charged_milli;
-	u64 cookie;
 	refcount_t ref;
+	u8 privileged;
+	u64 cookie;
 	struct rhash_head node;
-	struct rcu_head rcu;
+	union {
+		struct fl_account *account[2];
+		struct rcu_head rcu;
+	};
 };
 
 /* For congestion controls ------------------------------------------------- */

@@ -73,8 +73,8 @@ static bool fl_option_fits(const struct sk_buff *skb, const struct sock *sk,
 {
 	u32 bytes = skb->len;
 
-	if (tcp_bytes + FL_TELEMETRY_BYTES > FL_TCP_MAX_BYTES ||
-	    skb->len + FL_TELEMETRY_BYTES > FL_OPTION_LEN_MAX)
+	if (tcp_bytes > FL_TCP_MAX_BYTES - FL_TELEMETRY_BYTES ||
+	    bytes > FL_OPTION_LEN_MAX - FL_TELEMETRY_BYTES)
 		return false;
 	if (skb_is_gso(skb))
 		bytes = ip_bytes + tcp_bytes + skb_shinfo(skb)->gso_size;
@@ -83,134 +83,140 @@ static bool fl_option_fits(const struct sk_buff *skb, const struct sock *sk,
 }
 
 /* The headers' own numbers, after skb has grown. The IP header's checksum is
- * complete, TCP's is that of the pseudo header, which has the length in it.
+ * complete, TCP's is that of the pseudo header, which has the length in it; the
+ * device or a fallback completes it over the new header.
  */
-static void fl_option_fix(struct sk_buff *skb, struct tcphdr *th, u8 pf,
-			  int ip_bytes)
+static void fl_option_fix(struct sk_buff *skb, struct tcphdr *th, u8 pf)
 {
+	skb->network_header -= FL_TELEMETRY_BYTES;
+	skb->transport_header -= FL_TELEMETRY_BYTES;
+	skb->csum_start -= FL_TELEMETRY_BYTES;
 	th->doff += FL_TELEMETRY_BYTES / 4;
 	th->check = (__force __sum16)csum16_add((__force __sum16)th->check,
 						htons(FL_TELEMETRY_BYTES));
-	/* the device or a fallback completes it over the new header */
-	skb->csum_start = skb_transport_header(skb) - skb->head;
 	if (pf == NFPROTO_IPV4) {
 		struct iphdr *ip = (struct iphdr *)skb->data;
-		__be16 bytes = htons(skb->len);
 
-		csum_replace2(&ip->check, ip->tot_len, bytes);
-		ip->tot_len = bytes;
+		ip->check = ~csum16_add(~ip->check, htons(FL_TELEMETRY_BYTES));
+		ip->tot_len = htons(skb->len);
 	} else {
-		ipv6_hdr(skb)->payload_len = htons(skb->len - ip_bytes);
+		ipv6_hdr(skb)->payload_len =
+			htons(skb->len - sizeof(struct ipv6hdr));
 	}
 }
 
 /* Opens the gap after the fixed part of the TCP header. Return: it, or NULL. */
 static u8 *fl_option_insert(struct sk_buff *skb, u8 pf, int ip_bytes)
 {
-	int front = ip_bytes + FL_TCP_MIN_BYTES;
-	u64 head[FL_OPTION_FRONT_BYTES / sizeof(u64)];
+	int front = ip_bytes + FL_TCP_MIN_BYTES, i;
 	u8 *from, *to;
 
-	if (skb_cow_head(skb, FL_TELEMETRY_BYTES))
+	if (unlikely(skb_cow_head(skb, FL_TELEMETRY_BYTES)))
 		return NULL;
 	from = skb->data;
 	to = __skb_push(skb, FL_TELEMETRY_BYTES);
 	if (likely(front == FL_OPTION_FRONT_BYTES)) {
-		memcpy(head, from, FL_OPTION_FRONT_BYTES);
-		memcpy(to, head, FL_OPTION_FRONT_BYTES);
+		/* to the front by one word: word by word, first to last */
+		for (i = 0; i < FL_OPTION_FRONT_BYTES; i += FL_TELEMETRY_BYTES)
+			put_unaligned(get_unaligned((u64 *)(from + i)),
+				      (u64 *)(to + i));
 	} else {
 		memmove(to, from, front);
 	}
-	skb_reset_network_header(skb);
-	skb_set_transport_header(skb, ip_bytes);
-	fl_option_fix(skb, (struct tcphdr *)(to + ip_bytes), pf, ip_bytes);
+	fl_option_fix(skb, (struct tcphdr *)(to + ip_bytes), pf);
 	return to + front;
+}
+
+/* A segment of a socket that sends telemetry or has something to tell. */
+static void fl_option_add(struct sk_buff *skb, struct sock *sk,
+			  struct fl_tel *tel, const struct nf_hook_state *state)
+{
+	struct fl_tel_net *tn = fl_tel_net_of(state->net);
+	int ip_bytes = fl_option_ip_bytes(skb, state->pf);
+	u16 echo = FL_TELEMETRY_NO_ECHO;
+	bool fresh = READ_ONCE(tel->fresh);
+	struct tcphdr *th;
+	u8 *at = NULL;
+	int tcp_bytes;
+	bool data;
+
+	if (!ip_bytes || !fl_option_wanted(tn) ||
+	    skb->ip_summed != CHECKSUM_PARTIAL ||
+	    skb_headlen(skb) < ip_bytes + FL_TCP_MIN_BYTES)
+		return;
+	th = (struct tcphdr *)(skb->data + ip_bytes);
+	tcp_bytes = th->doff * 4;
+	data = skb->len > ip_bytes + tcp_bytes;
+	if (tcp_flag_word(th) & (TCP_FLAG_SYN | TCP_FLAG_RST) ||
+	    !(fresh || data) || fl_tel_signed(sk))
+		return;
+	if (likely(fl_option_fits(skb, sk, ip_bytes, tcp_bytes)))
+		at = fl_option_insert(skb, state->pf, ip_bytes);
+	if (unlikely(!at)) {
+		fl_tel_add(tn, FL_TEL_NO_ROOM);
+		return;
+	}
+	if (fresh) {
+		WRITE_ONCE(tel->fresh, false);
+		echo = READ_ONCE(tel->heard);
+		fl_tel_add(tn, FL_TEL_ECHOED);
+	}
+	if (data)
+		fl_tel_add(tn, FL_TEL_SENT);
+	fl_tel_put(at, 0, echo);
 }
 
 static unsigned int fl_option_out(void *priv, struct sk_buff *skb,
 				  const struct nf_hook_state *state)
 {
-	u16 echo = FL_TELEMETRY_NO_ECHO;
 	struct sock *sk = skb->sk;
-	int ip_bytes, tcp_bytes;
-	struct tcphdr *th;
 	struct fl_tel *tel;
-	bool data, fresh;
-	u8 *at;
 
 	if (!sk || !sk_fullsock(sk) || sk->sk_protocol != IPPROTO_TCP)
 		return NF_ACCEPT;
-	ip_bytes = fl_option_ip_bytes(skb, state->pf);
-	if (!ip_bytes)
-		return NF_ACCEPT;
 	tel = fl_tel_lookup(sk);
-	if (!tel || !fl_option_wanted(tel->net) ||
-	    skb->ip_summed != CHECKSUM_PARTIAL ||
-	    skb_headlen(skb) < ip_bytes + FL_TCP_MIN_BYTES)
-		return NF_ACCEPT;
-	th = (struct tcphdr *)(skb->data + ip_bytes);
-	tcp_bytes = th->doff * 4;
-	data = skb->len > ip_bytes + tcp_bytes;
-	fresh = READ_ONCE(tel->fresh);
-	if (tcp_flag_word(th) & (TCP_FLAG_SYN | TCP_FLAG_RST) ||
-	    !(fresh || (data && READ_ONCE(tel->sending))) ||
-	    fl_tel_signed(sk))
-		return NF_ACCEPT;
-	at = NULL;
-	if (fl_option_fits(skb, sk, ip_bytes, tcp_bytes))
-		at = fl_option_insert(skb, state->pf, ip_bytes);
-	if (!at) {
-		fl_tel_add(tel->net, FL_TEL_NO_ROOM);
-		return NF_ACCEPT;
-	}
-	if (fresh) {
-		WRITE_ONCE(tel->fresh, false);
-		echo = READ_ONCE(tel->heard);
-		fl_tel_add(tel->net, FL_TEL_ECHOED);
-	}
-	if (data)
-		fl_tel_add(tel->net, FL_TEL_SENT);
-	fl_tel_put(at, 0, echo);
+	if (tel && (READ_ONCE(tel->fresh) || READ_ONCE(tel->sending)))
+		fl_option_add(skb, sk, tel, state);
 	return NF_ACCEPT;
 }
 
 /* The packet's socket, found as TCP would. Context: RCU. */
-static struct sock *fl_option_socket(struct sk_buff *skb,
-				     const struct tcphdr *th,
-				     const struct nf_hook_state *state)
+static noinline struct sock *fl_option_find(struct sk_buff *skb,
+					    const struct tcphdr *th,
+					    const struct nf_hook_state *state)
 {
+	struct inet_hashinfo *table = state->net->ipv4.tcp_death_row.hashinfo;
 	struct net *net = state->net;
-	struct sock *sk = skb->sk;
+	struct sock *sk;
 
-	if (!sk) {
-		struct inet_hashinfo *table = net->ipv4.tcp_death_row.hashinfo;
+	if (state->pf == NFPROTO_IPV4) {
+		const struct iphdr *ip = ip_hdr(skb);
 
-		if (state->pf == NFPROTO_IPV4) {
-			const struct iphdr *ip = ip_hdr(skb);
+		sk = __inet_lookup_established(net, table, ip->saddr,
+					       th->source, ip->daddr,
+					       ntohs(th->dest), skb->skb_iif,
+					       inet_sdif(skb));
+	} else {
+		const struct ipv6hdr *ip = ipv6_hdr(skb);
 
-			sk = __inet_lookup_established(net, table, ip->saddr,
-						       th->source, ip->daddr,
-						       ntohs(th->dest),
-						       skb->skb_iif,
-						       inet_sdif(skb));
-		} else {
-			const struct ipv6hdr *ip = ipv6_hdr(skb);
-
-			sk = __inet6_lookup_established(net, table, &ip->saddr,
-							th->source, &ip->daddr,
-							ntohs(th->dest),
-							inet6_iif(skb),
-							inet6_sdif(skb));
-		}
-		if (!sk)
-			return NULL;
-		skb->sk = sk;
-		skb->destructor = sock_edemux;
+		sk = __inet6_lookup_established(net, table, &ip->saddr,
+						th->source, &ip->daddr,
+						ntohs(th->dest),
+						inet6_iif(skb),
+						inet6_sdif(skb));
 	}
-	if (!sk_fullsock(sk) || sk->sk_protocol != IPPROTO_TCP ||
-	    READ_ONCE(sk->sk_state) == TCP_LISTEN)
+	if (!sk)
 		return NULL;
+	skb->sk = sk;
+	skb->destructor = sock_edemux;
 	return sk;
+}
+
+/* Is it a connection, which may have telemetry? */
+static bool fl_option_connected(const struct sock *sk)
+{
+	return sk && sk_fullsock(sk) && sk->sk_protocol == IPPROTO_TCP &&
+	       READ_ONCE(sk->sk_state) != TCP_LISTEN;
 }
 
 /* Would TCP take it? Numbers may be old by a packet: the window is wide. */
@@ -228,25 +234,26 @@ static bool fl_option_in_window(const struct sock *sk, const struct tcphdr *th)
 }
 
 /* Takes in what an option says. */
-static void fl_option_take(struct sk_buff *skb, struct sock *sk,
-			   struct fl_tel_net *tn, const u8 *at, bool data)
+static void fl_option_take(struct sock *sk, struct fl_tel_net *tn,
+			   const u8 *at, bool data)
 {
 	u16 echo = fl_tel_echo(at);
-	struct fl_tel *tel;
+	u16 delay = min_t(u16, fl_tel_delay(at), FL_TELEMETRY_MAX);
+	struct fl_tel *tel = fl_tel_lookup(sk);
 
-	tel = data ? fl_tel_make(sk) : fl_tel_lookup(sk);
-	if (!tel)
-		return;
+	if (unlikely(!tel)) {
+		tel = data ? fl_tel_make(sk) : NULL;
+		if (!tel)
+			return;
+	}
 	if (data) {
-		WRITE_ONCE(tel->heard, min_t(u16, fl_tel_delay(at),
-					     FL_TELEMETRY_MAX));
+		WRITE_ONCE(tel->heard, delay);
 		WRITE_ONCE(tel->fresh, true);
 		fl_tel_add(tn, FL_TEL_HEARD);
 	}
 	if (echo != FL_TELEMETRY_NO_ECHO) {
 		WRITE_ONCE(tel->queue, echo);
-		WRITE_ONCE(tel->back, min_t(u16, fl_tel_delay(at),
-					    FL_TELEMETRY_MAX));
+		WRITE_ONCE(tel->back, delay);
 		WRITE_ONCE(tel->echoes, tel->echoes + 1);
 		fl_tel_add(tn, FL_TEL_ECHOES);
 	}
@@ -254,7 +261,7 @@ static void fl_option_take(struct sk_buff *skb, struct sock *sk,
 
 static bool fl_option_csum_ok(struct sk_buff *skb, u8 pf, int ip_bytes)
 {
-	if (skb_csum_unnecessary(skb))
+	if (likely(skb_csum_unnecessary(skb)))
 		return true;
 	if (pf == NFPROTO_IPV4)
 		return !nf_ip_checksum(skb, NF_INET_LOCAL_IN, ip_bytes,
@@ -263,17 +270,26 @@ static bool fl_option_csum_ok(struct sk_buff *skb, u8 pf, int ip_bytes)
 }
 
 /* A malformed option has come. */
-static void fl_option_bad(struct sk_buff *skb, const struct tcphdr *th,
-			  const struct nf_hook_state *state)
+static noinline void fl_option_bad(struct sk_buff *skb,
+				   const struct nf_hook_state *state,
+				   int ip_bytes, const struct tcphdr *th)
 {
-	struct sock *sk = fl_option_socket(skb, th, state);
-	struct fl_tel *tel = sk ? fl_tel_lookup(sk) : NULL;
+	struct fl_tel_net *tn = fl_tel_net_of(state->net);
+	struct fl_tel *tel;
+	struct sock *sk;
 
+	if (!fl_option_wanted(tn))
+		return;
+	fl_tel_add(tn, FL_TEL_BAD);
+	if (!fl_option_csum_ok(skb, state->pf, ip_bytes))
+		return;
+	sk = skb->sk ?: fl_option_find(skb, th, state);
+	tel = fl_option_connected(sk) ? fl_tel_lookup(sk) : NULL;
 	if (tel)
 		WRITE_ONCE(tel->bad, tel->bad + 1);
 }
 
-/* A segment has our option at @at, or FL_TEL_MALFORMED ones. */
+/* A segment has our option at @at. */
 static void fl_option_heard(struct sk_buff *skb,
 			    const struct nf_hook_state *state, int ip_bytes,
 			    const struct tcphdr *th, int at)
@@ -281,21 +297,14 @@ static void fl_option_heard(struct sk_buff *skb,
 	struct fl_tel_net *tn = fl_tel_net_of(state->net);
 	struct sock *sk;
 
-	if (!fl_option_wanted(tn))
+	if (!fl_option_wanted(tn) ||
+	    !fl_option_csum_ok(skb, state->pf, ip_bytes))
 		return;
-	if (unlikely(at < 0))
-		fl_tel_add(tn, FL_TEL_BAD);
-	if (!fl_option_csum_ok(skb, state->pf, ip_bytes))
-		return;
-	if (unlikely(at < 0)) {
-		fl_option_bad(skb, th, state);
-		return;
-	}
-	sk = fl_option_socket(skb, th, state);
-	if (!sk)
+	sk = skb->sk ?: fl_option_find(skb, th, state);
+	if (!fl_option_connected(sk))
 		return;
 	if (likely(fl_option_in_window(sk, th)))
-		fl_option_take(skb, sk, tn, (const u8 *)th + at,
+		fl_option_take(sk, tn, (const u8 *)th + at,
 			       skb->len > ip_bytes + th->doff * 4);
 	else
 		fl_tel_add(tn, FL_TEL_STRAY);
@@ -320,7 +329,9 @@ static noinline void fl_option_search(struct sk_buff *skb,
 	if (!th)
 		return;
 	at = fl_tel_find((const u8 *)th, bytes);
-	if (at != FL_TEL_NONE)
+	if (at == FL_TEL_MALFORMED)
+		fl_option_bad(skb, state, ip_bytes, th);
+	else if (at != FL_TEL_NONE)
 		fl_option_heard(skb, state, ip_bytes, th, at);
 }
 
@@ -339,8 +350,8 @@ static noinline void fl_option_ttl(struct sk_buff *skb,
 	th = skb_header_pointer(skb, ip_bytes, FL_TCP_MIN_BYTES, buffer);
 	if (!th || tcp_flag_word(th) & (TCP_FLAG_SYN | TCP_FLAG_RST))
 		return;
-	sk = fl_option_socket(skb, th, state);
-	tel = sk ? fl_tel_lookup(sk) : NULL;
+	sk = skb->sk ?: fl_option_find(skb, th, state);
+	tel = fl_option_connected(sk) ? fl_tel_lookup(sk) : NULL;
 	if (!tel || !READ_ONCE(tel->watched) || READ_ONCE(tel->ttl) == ttl ||
 	    !fl_option_in_window(sk, th) ||
 	    !fl_option_csum_ok(skb, state->pf, ip_bytes))
@@ -368,10 +379,9 @@ static unsigned int fl_option_in(void *priv, struct sk_buff *skb,
 		return NF_ACCEPT;
 	}
 	word = get_unaligned_be32(th + 1);
-	if (word == FL_OPTION_STAMP_WORD && th->doff * 4 == FL_OPTION_STAMP_BYTES)
+	if (word == FL_OPTION_STAMP_WORD && th->doff == FL_OPTION_STAMP_BYTES / 4)
 		return NF_ACCEPT;
-	if (word == FL_OPTION_WORD &&
-	    th->doff * 4 >= FL_OPTION_FRONT_MIN_BYTES &&
+	if (word == FL_OPTION_WORD && th->doff >= FL_OPTION_FRONT_MIN_BYTES / 4 &&
 	    !(tcp_flag_word(th) & (TCP_FLAG_SYN | TCP_FLAG_RST)))
 		fl_option_heard(skb, state, ip_bytes, th, FL_TCP_MIN_BYTES);
 	else

@@ -62,36 +62,72 @@ static const struct rhashtable_params fl_tel_params = {
 };
 
 static struct rhashtable fl_tel_table;
-static unsigned int fl_tel_net_id __read_mostly;
+static struct kmem_cache *fl_tel_cache;
+unsigned int fl_tel_net_id __read_mostly;
 
 /* Sockets whose TTL is watched: without, no packet is looked at for it. */
 atomic_t fl_tel_watched __read_mostly;
 static struct tracepoint *fl_tel_tracepoint;
 
-/* Context: any, @net is held. */
-struct fl_tel_net *fl_tel_net_of(const struct net *net)
+/* For fl_tel_lookup(): entries by the hash of their socket, one in a place, who came
+ * first. The others are found in the table, which has all.
+ */
+struct fl_tel *fl_tel_near[1 << FL_TEL_NEAR_SHIFT];
+
+/* Let an entry be found at its place, if that is free. It may be taken out of the
+ * table just now: either this sees @gone or fl_tel_hide() sees the entry.
+ */
+static void fl_tel_show(struct fl_tel *tel)
 {
-	return net_generic(net, fl_tel_net_id);
+	struct fl_tel **place = fl_tel_place(tel->sk);
+
+	/* pairs with the barrier in fl_tel_hide() */
+	if (!READ_ONCE(*place) && !cmpxchg(place, NULL, tel) &&
+	    READ_ONCE(tel->gone))
+		cmpxchg(place, tel, NULL);
 }
 
-/* Context: RCU, the socket is held. */
-struct fl_tel *fl_tel_lookup(const struct sock *sk)
+static void fl_tel_hide(struct fl_tel *tel)
 {
+	WRITE_ONCE(tel->gone, true);
+	/* pairs with cmpxchg() in fl_tel_show() */
+	smp_mb();
+	cmpxchg(fl_tel_place(tel->sk), tel, NULL);
+}
+
+/* What fl_tel_lookup() has not found at its place. Context: RCU, the socket is
+ * held.
+ */
+struct fl_tel *fl_tel_search(const struct sock *sk)
+{
+	struct fl_tel *tel;
+
 	if (!atomic_read(&fl_tel_table.nelems))
 		return NULL;
-	return rhashtable_lookup(&fl_tel_table, &sk, fl_tel_params);
+	tel = rhashtable_lookup(&fl_tel_table, &sk, fl_tel_params);
+	if (tel)
+		fl_tel_show(tel);
+	return tel;
+}
+
+/* Context: RCU callback. */
+static void fl_tel_free_rcu(struct rcu_head *rcu)
+{
+	kmem_cache_free(fl_tel_cache, container_of(rcu, struct fl_tel, rcu));
 }
 
 static void fl_tel_put_ref(struct fl_tel *tel)
 {
 	if (refcount_dec_and_test(&tel->ref))
-		kfree_rcu(tel, rcu);
+		call_rcu(&tel->rcu, fl_tel_free_rcu);
 }
 
 static void fl_tel_remove(struct fl_tel *tel)
 {
-	if (!rhashtable_remove_fast(&fl_tel_table, &tel->node, fl_tel_params))
-		fl_tel_put_ref(tel);
+	if (rhashtable_remove_fast(&fl_tel_table, &tel->node, fl_tel_params))
+		return;
+	fl_tel_hide(tel);
+	fl_tel_put_ref(tel);
 }
 
 /**
@@ -107,16 +143,15 @@ struct fl_tel *fl_tel_make(struct sock *sk)
 
 	if (tel)
 		return tel;
-	tel = kzalloc(sizeof(*tel), GFP_ATOMIC | __GFP_NOWARN);
+	tel = kmem_cache_zalloc(fl_tel_cache, GFP_ATOMIC | __GFP_NOWARN);
 	if (!tel)
 		goto nomem;
 	tel->sk = sk;
-	tel->net = fl_tel_net_of(sock_net(sk));
 	refcount_set(&tel->ref, 1);
 	other = rhashtable_lookup_get_insert_fast(&fl_tel_table, &tel->node,
 						  fl_tel_params);
 	if (other) {
-		kfree(tel);
+		kmem_cache_free(fl_tel_cache, tel);
 		if (IS_ERR(other))
 			goto nomem;
 		return other;
@@ -255,7 +290,7 @@ static void fl_tel_on_destroy(void *data, struct sock *sk)
 	rcu_read_unlock();
 }
 
-static int fl_tel_show(struct seq_file *seq, void *v)
+static int fl_tel_print(struct seq_file *seq, void *v)
 {
 	struct fl_tel_net *tn = fl_tel_net_of(seq_file_single_net(seq));
 	int i, cpu;
@@ -279,7 +314,7 @@ static int __net_init fl_tel_net_init(struct net *net)
 	if (!tn->counts)
 		return -ENOMEM;
 	if (!proc_create_net_single("fairlane_telemetry", 0444, net->proc_net,
-				    fl_tel_show, NULL)) {
+				    fl_tel_print, NULL)) {
 		free_percpu(tn->counts);
 		return -ENOMEM;
 	}
@@ -308,7 +343,7 @@ static void fl_tel_match(struct tracepoint *tp, void *data)
 /* No hook and no congestion control is left, sockets may be. */
 static void fl_tel_free(void *ptr, void *arg)
 {
-	kfree(ptr);
+	kmem_cache_free(fl_tel_cache, ptr);
 }
 
 /* Context: process, module load. Return: 0 or a negative errno. */
@@ -322,9 +357,17 @@ int fl_telemetry_init(void)
 	for_each_kernel_tracepoint(fl_tel_match, NULL);
 	if (!fl_tel_tracepoint)
 		return -EOPNOTSUPP;
+	/* packets make them, in softirq: what a process makes is its group's */
+	BUILD_BUG_ON(sizeof(struct fl_tel) > SMP_CACHE_BYTES);
+	fl_tel_cache = kmem_cache_create("fairlane_telemetry",
+					 sizeof(struct fl_tel), 0,
+					 SLAB_HWCACHE_ALIGN | SLAB_ACCOUNT,
+					 NULL);
+	if (!fl_tel_cache)
+		return -ENOMEM;
 	err = rhashtable_init(&fl_tel_table, &fl_tel_params);
 	if (err)
-		return err;
+		goto cache;
 	err = register_pernet_subsys(&fl_tel_net_ops);
 	if (err)
 		goto table;
@@ -338,6 +381,8 @@ pernet:
 	unregister_pernet_subsys(&fl_tel_net_ops);
 table:
 	rhashtable_destroy(&fl_tel_table);
+cache:
+	kmem_cache_destroy(fl_tel_cache);
 	return err;
 }
 
@@ -349,4 +394,5 @@ void fl_telemetry_exit(void)
 	unregister_pernet_subsys(&fl_tel_net_ops);
 	rhashtable_free_and_destroy(&fl_tel_table, fl_tel_free, NULL);
 	rcu_barrier();
+	kmem_cache_destroy(fl_tel_cache);
 }

@@ -7,12 +7,17 @@
 #define FL_TELEMETRY_H
 
 #include <linux/fairlane.h>
+#include <linux/hash.h>
 #include <linux/percpu.h>
 #include <linux/refcount.h>
 #include <linux/rhashtable-types.h>
+#include <net/netns/generic.h>
 #include <net/tcp.h>
 
 #include "core/fl_owd.h"
+
+/* Entries that are found without the table; a power of two. */
+#define FL_TEL_NEAR_SHIFT	12
 
 /* Counters of a network namespace, /proc/net/fairlane_telemetry. */
 enum fl_tel_count {
@@ -50,44 +55,46 @@ struct fl_tel_net {
 /**
  * struct fl_tel - telemetry of a socket
  * @sk: the socket, which outlives this
- * @net: its namespace's
- * @sending: its congestion control wants telemetry
- * @reserved: its MSS leaves room for the option
- * @fresh: @heard has not been told to the peer
- * @watched: somebody wants @ttl
- * @ttl: TTL or hop limit of the newest segment; 0 = none has come
+ * @node: in the table, by @sk
  * @heard: newest delay that came with data, in 1 << FL_TELEMETRY_SHIFT ns
  * @queue: newest echo that came, likewise
  * @back: delay that the segment with this echo met itself, likewise
+ * @sending: its congestion control wants telemetry
+ * @reserved: its MSS leaves room for the option
+ * @fresh: @heard has not been told to the peer
+ * @gone: taken out of the table
+ * @watched: somebody wants @ttl
+ * @ttl: TTL or hop limit of the newest segment; 0 = none has come
  * @echoes: how many have come
  * @bad: malformed options that came
  * @owd_echoes: @echoes at the last fl_owd_sample(); socket lock
- * @owd: its memory; socket lock
  * @ref: the table's, and one of a congestion control
- * @node: in the table, by @sk
+ * @owd: its memory; socket lock, and @ref is not 0
  * @rcu: hooks
  *
  * Hooks run without the socket lock: every field is a number of its own, and of
- * two that meet the later wins.
+ * two that meet the later wins. It is one line of the cache.
  */
 struct fl_tel {
 	struct sock *sk;
-	struct fl_tel_net *net;
-	bool sending;
-	bool reserved;
-	bool fresh;
-	bool watched;
-	u8 ttl;
+	struct rhash_head node;
 	u16 heard;
 	u16 queue;
 	u16 back;
+	bool sending;
+	bool reserved;
+	bool fresh;
+	bool gone;
+	bool watched;
+	u8 ttl;
 	u32 echoes;
 	u32 bad;
 	u32 owd_echoes;
-	struct fl_owd owd;
 	refcount_t ref;
-	struct rhash_head node;
-	struct rcu_head rcu;
+	union {
+		struct fl_owd owd;
+		struct rcu_head rcu;
+	};
 };
 
 struct fl_tel *fl_tel_start(struct sock *sk);
@@ -97,13 +104,34 @@ void fl_tel_note_fallback(const struct sock *sk);
 
 /* fairlane.ko inside */
 extern atomic_t fl_tel_watched;
-struct fl_tel_net *fl_tel_net_of(const struct net *net);
-struct fl_tel *fl_tel_lookup(const struct sock *sk);
+extern unsigned int fl_tel_net_id;
+extern struct fl_tel *fl_tel_near[];
+struct fl_tel *fl_tel_search(const struct sock *sk);
 struct fl_tel *fl_tel_make(struct sock *sk);
 int fl_telemetry_init(void);
 void fl_telemetry_exit(void);
 int fl_option_init(void);
 void fl_option_exit(void);
+
+/* Context: any, @net is held. */
+static inline struct fl_tel_net *fl_tel_net_of(const struct net *net)
+{
+	return net_generic(net, fl_tel_net_id);
+}
+
+/* Where a socket's entry is, if it is among those found without the table. */
+static inline struct fl_tel **fl_tel_place(const struct sock *sk)
+{
+	return &fl_tel_near[hash_ptr(sk, FL_TEL_NEAR_SHIFT)];
+}
+
+/* A socket's entry, if it has one. Context: RCU, the socket is held. */
+static inline struct fl_tel *fl_tel_lookup(const struct sock *sk)
+{
+	struct fl_tel *tel = READ_ONCE(*fl_tel_place(sk));
+
+	return likely(tel && tel->sk == sk) ? tel : fl_tel_search(sk);
+}
 
 /* Is the socket's traffic signed? Then nothing may be put in afterwards. */
 static inline bool fl_tel_signed(const struct sock *sk)

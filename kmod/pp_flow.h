@@ -45,14 +45,12 @@ enum pp_timer {
  * @over_ns: since when the delay has been above the limit, monotonic ns; 0 = it is
  *	not; kept while ACKs wait
  * @core: the algorithm
- * @chan: the channel of its priority
- * @rtt: delay samples
+ * @chan: the channel of its priority, shared, see pp_share.c
  * @timer: one timer for all purposes, see @timer_for
  * @probe_sent_ns: when the newest probe was sent, monotonic ns
  * @probe_nxt: tp->snd_nxt at that time
  * @probe_tsval: its time stamp, as the peer echoes it
  * @last_ack_ns: when the last ACK came, monotonic ns
- * @base: measured base RTTs
  * @dip_end_ns: sends a packet an RTT until then, monotonic ns, see pp_dip()
  * @una: tp->snd_una at the last ACK
  * @look_seq: an ACK beyond this number looks for changes, see pp_look()
@@ -80,7 +78,10 @@ enum pp_timer {
  * @dead: released; only the timer may still hold it
  * @fallback: probes are not answered on this path: goes on without stopping
  * @stats: counters that pp_info.c shows
- * @rcu: readers of get_info() do not hold the socket lock
+ * @rcu: readers of get_info() do not hold the socket lock; nothing is probed any more
+ *
+ * What is used together lies together. The memory of a flow is a target: whatever
+ * only the holder of the socket lock needs has a place in struct pp_sock as well.
  */
 struct pp_flow {
 	struct sock *sk;
@@ -91,15 +92,18 @@ struct pp_flow {
 	u32 flows_kept_q8;
 	u64 over_ns;
 	struct pp_core core;
-	struct pp_chan chan;
-	struct fl_rtt rtt;
+	const struct pp_chan *chan;
 	struct hrtimer timer;
-	u64 probe_sent_ns;
-	u32 probe_nxt;
-	u32 probe_tsval;
+	union {
+		struct {
+			u64 probe_sent_ns;
+			u32 probe_nxt;
+			u32 probe_tsval;
+		};
+		struct rcu_head rcu;
+	};
 	u64 last_ack_ns;
 	u64 dip_end_ns;
-	struct fl_base base;
 	u32 una;
 	u32 look_seq;
 	u32 least_ns;
@@ -130,15 +134,18 @@ struct pp_flow {
 		u32 echoes;
 		u32 watchdogs;
 	} stats;
-	struct rcu_head rcu;
 };
 
 /**
  * struct pp_sock - what lies in the socket itself (ICSK_CA_PRIV_SIZE bytes)
  * @flow: the flow; NULL on listeners and without memory
+ * @base: measured base RTTs
+ * @rtt: delay samples
  */
 struct pp_sock {
 	struct pp_flow __rcu *flow;
+	struct fl_base base;
+	struct fl_rtt rtt;
 };
 
 /* The flow of a socket. Context: socket lock held. */
@@ -147,6 +154,14 @@ static inline struct pp_flow *pp_flow_of(struct sock *sk)
 	const struct pp_sock *ps = inet_csk_ca(sk);
 
 	return rcu_dereference_protected(ps->flow, lockdep_sock_is_held(sk));
+}
+
+/* Base RTTs that a flow has measured. Context: socket lock held. */
+static inline struct fl_base *pp_base(const struct pp_flow *fl)
+{
+	struct pp_sock *ps = inet_csk_ca(fl->sk);
+
+	return &ps->base;
 }
 
 /* A number for waits and probabilities, where it need not be hard to guess: a
@@ -158,7 +173,12 @@ static inline u32 pp_random(struct pp_flow *fl)
 	return fl->random ^ fl->random >> 16;
 }
 
+/* pp_share.c */
+bool pp_chan_take(struct pp_flow *fl, const struct pp_chan *want);
+void pp_chan_drop(struct pp_flow *fl);
+
 /* pp_main.c */
+extern struct kmem_cache *pp_flow_cache;
 void pp_refresh(struct pp_flow *fl, u32 delay_ns, u32 probe_delay_ns);
 void pp_apply(struct pp_flow *fl);
 void pp_fall_back(struct pp_flow *fl);
@@ -194,7 +214,7 @@ static inline void pp_trace_state(const struct pp_flow *fl, u32 delay_ns)
 
 	if (trace_fl_prioplus_state_enabled())
 		trace_fl_prioplus_state(fl->sk, pp->stopped, delay_ns,
-					fl->chan.limit_ns,
+					fl->chan->limit_ns,
 					pp->stopped ? 0 :
 					(pp->wnd * 1000) >> FL_WND_SHIFT,
 					(u64)pp->flows_q8 * 1000 >> 8);

@@ -37,6 +37,7 @@ size_t pp_get_info(struct sock *sk, u32 ext, int *attr,
 		   union tcp_cc_info *info)
 {
 	const struct pp_sock *ps = inet_csk_ca(sk);
+	const struct pp_chan *chan;
 	const struct pp_flow *fl;
 	size_t size;
 	u64 bw = 0;
@@ -52,17 +53,18 @@ size_t pp_get_info(struct sock *sk, u32 ext, int *attr,
 	fl = rcu_dereference(ps->flow);
 	if (!fl)
 		return 0;
+	chan = READ_ONCE(fl->chan);
 	if (!fl->core.stopped) {
 		/* bytes of the window, no more than 2^33 */
 		bw = ((fl->core.wnd >> 8) * READ_ONCE(fl->mss)) >>
 		     (FL_WND_SHIFT - 8);
 		bw = div_u64(min_t(u64, bw, 1ULL << 33) * NSEC_PER_SEC,
-			     max_t(u32, fl->chan.base_ns, 1));
+			     max_t(u32, chan->base_ns, 1));
 	}
 	memset(&info->bbr, 0, sizeof(info->bbr));
 	info->bbr.bbr_bw_lo = (u32)bw;
 	info->bbr.bbr_bw_hi = (u32)(bw >> 32);
-	info->bbr.bbr_min_rtt = fl->chan.base_ns / NSEC_PER_USEC;
+	info->bbr.bbr_min_rtt = chan->base_ns / NSEC_PER_USEC;
 	info->bbr.bbr_pacing_gain = (u32)fl->prio << PP_INFO_GAIN_SHIFT;
 	info->bbr.bbr_cwnd_gain = fl->core.flows_q8;
 	*attr = INET_DIAG_BBRINFO;
@@ -74,22 +76,24 @@ static void pp_cc_info(struct sock *sk, struct fl_info *info)
 {
 	const struct pp_sock *ps = inet_csk_ca(sk);
 	const struct pp_flow *fl = rcu_dereference(ps->flow);
+	const struct pp_chan *chan;
 	u64 bytes, wnd;
 
 	if (!fl)
 		return;
+	chan = READ_ONCE(fl->chan);
 	info->state = !fl->started ? FL_STATE_START :
 		      fl->core.stopped ? FL_STATE_STOPPED :
 		      fl->fallback ? FL_STATE_FALLBACK : FL_STATE_SENDING;
 	if (!fl->fallback)
 		info->flags |= FL_INFO_PROBES;
 	if (!info->base_rtt_ns) {
-		info->base_rtt_ns = fl->chan.base_ns;
+		info->base_rtt_ns = chan->base_ns;
 		info->base_rtt_from = FL_FROM_MEASURED;
 	}
 	info->flows_milli = (u64)fl->core.flows_q8 * 1000 >> 8;
-	info->target_ns = fl->chan.target_ns;
-	info->limit_ns = fl->chan.limit_ns == U32_MAX ? 0 : fl->chan.limit_ns;
+	info->target_ns = chan->target_ns;
+	info->limit_ns = chan->limit_ns == U32_MAX ? 0 : chan->limit_ns;
 	if (!fl->core.stopped) {
 		wnd = min_t(u64, READ_ONCE(fl->core.wnd), 1ULL << 48);
 		bytes = ((wnd >> 8) * READ_ONCE(fl->mss)) >>
@@ -97,7 +101,7 @@ static void pp_cc_info(struct sock *sk, struct fl_info *info)
 		info->window_milli = (wnd * 1000) >> FL_WND_SHIFT;
 		info->rate_bps = div_u64(min_t(u64, bytes, 1ULL << 30) * 8 *
 					 NSEC_PER_SEC,
-					 max_t(u32, fl->chan.base_ns, 1));
+					 max_t(u32, chan->base_ns, 1));
 	}
 	info->stops = fl->stats.stops;
 	info->probes = fl->stats.probes;

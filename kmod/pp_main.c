@@ -49,13 +49,15 @@
 /* Flows with less do not let the queue drain: they have next to none of it. */
 #define PP_DIP_PKTS		2
 
+struct kmem_cache *pp_flow_cache;
+
 static struct tcp_congestion_ops tcp_prioplus_ledbat;
 
 /* Measured base RTT, ns; 0 = not yet. */
 static u32 pp_measured_base_ns(const struct pp_flow *fl, u64 line_bps, u32 wire)
 {
-	u32 base_ns = fl->base.data_ns;
-	u32 probe_ns = fl->base.probe_ns;
+	u32 base_ns = pp_base(fl)->data_ns;
+	u32 probe_ns = pp_base(fl)->probe_ns;
 
 	if (probe_ns != FL_BASE_NONE) {
 		/* a probe is shorter than a packet, on two links at least */
@@ -66,7 +68,8 @@ static u32 pp_measured_base_ns(const struct pp_flow *fl, u64 line_bps, u32 wire)
 	return base_ns == FL_BASE_NONE ? 0 : base_ns;
 }
 
-static void pp_configure(struct pp_flow *fl, const struct fl_profile *pf)
+/* Return: false without memory for a channel: the flow keeps what it has. */
+static bool pp_configure(struct pp_flow *fl, const struct fl_profile *pf)
 {
 	u32 wire = fl_wire_bytes(fl->sk);
 	u64 line_bps = fl_flow_line_bps(fl->sk, fl->set, pf, true);
@@ -91,15 +94,16 @@ static void pp_configure(struct pp_flow *fl, const struct fl_profile *pf)
 		.weight_milli = fl_flow_weight_milli(fl->sk, fl->set),
 		.paper = READ_ONCE(pf->paper),
 	};
-	u32 was_milli = fl->chan.weight_milli;
+	u32 was_milli = fl->chan ? fl->chan->weight_milli : 0;
+	struct pp_chan chan = { };
 
 	/* GAIN is a packet in an RTT */
 	if (fl->core.base == &fl_ledbat_ops)
 		cf.ai_bytes = wire * READ_ONCE(pf->ledbat_gain_permille) / 1000;
 	if (!cf.base_ns) {
 		cf.base_ns = pp_measured_base_ns(fl, line_bps, wire);
-		cf.probe_base_ns = fl->base.probe_ns != FL_BASE_NONE ?
-				   fl->base.probe_ns : 0;
+		cf.probe_base_ns = pp_base(fl)->probe_ns != FL_BASE_NONE ?
+				   pp_base(fl)->probe_ns : 0;
 	}
 	if (!cf.base_ns)
 		cf.base_ns = clamp_t(u32, tcp_sk(fl->sk)->srtt_us >> 3, 1,
@@ -107,16 +111,19 @@ static void pp_configure(struct pp_flow *fl, const struct fl_profile *pf)
 	/* a measured RTT is any; ranges of the profile make this succeed */
 	cf.base_ns = min_t(u32, cf.base_ns, NSEC_PER_SEC);
 	cf.probe_base_ns = min_t(u32, cf.probe_base_ns, NSEC_PER_SEC);
-	pp_chan_init(&fl->chan, &cf, fl->prio);
+	pp_chan_init(&chan, &cf, fl->prio);
 	/* given for full packets only: how much shorter a probe takes depends on
 	 * how many links there are
 	 */
 	if (!READ_ONCE(pf->probe_rtt_ns))
-		fl->chan.probe_base_ns = min_t(u32, fl->chan.probe_base_ns,
-					       fl->base.probe_ns);
-	pp_reweigh(&fl->core, &fl->chan, was_milli);
+		chan.probe_base_ns = min_t(u32, chan.probe_base_ns,
+					   pp_base(fl)->probe_ns);
 	if (fl->fallback)
-		fl->chan.limit_ns = U32_MAX;
+		chan.limit_ns = U32_MAX;
+	if (!pp_chan_take(fl, &chan))
+		return false;
+	pp_reweigh(&fl->core, fl->chan, was_milli);
+	return true;
 }
 
 /**
@@ -139,7 +146,7 @@ void pp_refresh(struct pp_flow *fl, u32 delay_ns, u32 probe_delay_ns)
 	mss = min_t(u32, tcp_sk(fl->sk)->mss_cache, U16_MAX);
 	changed |= mss != fl->mss;
 
-	changed |= fl_base_learn(fl->sk, &fl->base,
+	changed |= fl_base_learn(fl->sk, pp_base(fl),
 				 tcp_sk(fl->sk)->tcp_clock_cache, delay_ns,
 				 probe_delay_ns);
 	if (!changed)
@@ -150,7 +157,9 @@ void pp_refresh(struct pp_flow *fl, u32 delay_ns, u32 probe_delay_ns)
 	fl->mss = mss;
 	fl->prio = prio;
 	fl->gso_segs = READ_ONCE(pf->gso_segs);
-	pp_configure(fl, pf);
+	/* without memory, again with the next look */
+	if (!pp_configure(fl, pf))
+		fl->gen--;
 }
 
 /* Once an RTT, or at once where it cannot wait: a base RTT below all that is known,
@@ -165,13 +174,13 @@ static void pp_look(struct pp_flow *fl, u32 full_ns,
 	if (full_ns)
 		fl->least_ns = min(fl->least_ns, full_ns);
 	if (!fl_seq_after(tp->snd_una, fl->look_seq) &&
-	    fl->least_ns >= fl->base.data_ns &&
-	    tp->tcp_clock_cache < fl->base.turn_ns)
+	    fl->least_ns >= pp_base(fl)->data_ns &&
+	    tp->tcp_clock_cache < pp_base(fl)->turn_ns)
 		return;
 	fl->look_seq = tp->snd_nxt;
 	pf = fl_profile_for(fl->sk, fl->set);
 	if (READ_ONCE(pf->line_rate_measured) &&
-	    fl_rate_measure(fl->sk, fl->set, fl->chan.base_ns, full_ns, rs))
+	    fl_rate_measure(fl->sk, fl->set, fl->chan->base_ns, full_ns, rs))
 		fl->mss = 0; /* for pp_refresh() to look again */
 	pp_refresh(fl, fl->least_ns == U32_MAX ? 0 : fl->least_ns, 0);
 	fl->least_ns = U32_MAX;
@@ -199,16 +208,16 @@ void pp_apply(struct pp_flow *fl)
 			fl->stale_pkts = 0;
 	}
 	if (fl->extra_ns)
-		wnd += pp_extra_wnd(&fl->core, &fl->chan, fl->delay_ns,
+		wnd += pp_extra_wnd(&fl->core, fl->chan, fl->delay_ns,
 				    fl->extra_ns);
 	if (fl->dip_end_ns)
 		wnd = min_t(u64, wnd, FL_WND_ONE);
 	fl_apply_wnd(fl->sk, wnd, extra,
-		     fl->chan.base_ns + fl->extra_ns);
-	if (fl->chan.paced)
-		fl_pace_wnd(fl->sk, wnd, fl->chan.base_ns);
+		     fl->chan->base_ns + fl->extra_ns);
+	if (fl->chan->paced)
+		fl_pace_wnd(fl->sk, wnd, fl->chan->base_ns);
 	if (fl->extra_ns)
-		fl_owd_pace(fl->sk, wnd, fl->chan.base_ns, fl->extra_ns);
+		fl_owd_pace(fl->sk, wnd, fl->chan->base_ns, fl->extra_ns);
 }
 
 /* A measured base RTT must be renewed while flows keep a queue: at the turn of
@@ -229,14 +238,14 @@ static bool pp_dip(struct pp_flow *fl, u32 delay_ns)
 		pp_skip(&fl->core, tcp_sk(fl->sk)->snd_nxt);
 		return false;
 	}
-	if (!fl->base.turned)
+	if (!pp_base(fl)->turned)
 		return false;
-	fl->base.turned = false;
+	pp_base(fl)->turned = false;
 	if (fl->core.stopped || !delay_ns ||
 	    fl->core.wnd < PP_DIP_PKTS * FL_WND_ONE ||
 	    fl_flow_base_rtt_ns(fl->set, fl_profile_for(fl->sk, fl->set)))
 		return false;
-	fl->dip_end_ns = now_ns + delay_ns + 2ULL * fl->chan.base_ns;
+	fl->dip_end_ns = now_ns + delay_ns + 2ULL * fl->chan->base_ns;
 	return true;
 }
 
@@ -264,10 +273,13 @@ static void pp_mark_stale(struct pp_flow *fl)
  */
 void pp_fall_back(struct pp_flow *fl)
 {
+	struct pp_chan chan = *fl->chan;
 	struct sock *sk = fl->sk;
 
 	fl->fallback = 1;
-	fl->chan.limit_ns = U32_MAX;
+	chan.limit_ns = U32_MAX;
+	/* without memory, pp_decide() knows it, too */
+	pp_chan_take(fl, &chan);
 	if (!fl->core.stopped)
 		return;
 	pp_go(&fl->core, FL_WND_ONE, tcp_sk(sk)->snd_nxt);
@@ -299,7 +311,7 @@ static void pp_adopt(struct sock *sk)
 	const struct fl_profile *pf;
 	struct pp_flow *fl;
 
-	fl = kzalloc(sizeof(*fl), GFP_ATOMIC | __GFP_NOWARN);
+	fl = kmem_cache_zalloc(pp_flow_cache, GFP_ATOMIC | __GFP_NOWARN);
 	if (!fl)
 		return;
 	fl->sk = sk;
@@ -309,11 +321,17 @@ static void pp_adopt(struct sock *sk)
 	fl->look_seq = tp->snd_una;
 	fl->least_ns = U32_MAX;
 	fl->random = get_random_u32();
-	fl_base_start(sk, &fl->base);
+	fl_base_start(sk, pp_base(fl));
 	fl->gen = fl_profile_gen(pf) + fl_flow_gen(fl->set) - 1;
 	pp_init(&fl->core, pp_base_of(sk), ktime_get_ns(), tp->snd_nxt);
 	pp_probe_init(fl);
 	pp_refresh(fl, 0, 0);
+	if (!fl->chan) {
+		fl_flow_detach(sk, fl->set);
+		fl_owd_want(sk, &fl->tel, false);
+		kmem_cache_free(pp_flow_cache, fl);
+		return;
+	}
 	fl_take_over(sk, fl->gso_segs);
 	if (!pp_probe_possible(sk))
 		pp_fall_back(fl);
@@ -327,7 +345,7 @@ static void pp_sk_init(struct sock *sk)
 	struct pp_sock *ps = inet_csk_ca(sk);
 
 	BUILD_BUG_ON(sizeof(struct pp_sock) > ICSK_CA_PRIV_SIZE);
-	RCU_INIT_POINTER(ps->flow, NULL);
+	memset(ps, 0, sizeof(*ps));
 	pp_adopt(sk);
 }
 
@@ -361,6 +379,7 @@ static void pp_sk_release(struct sock *sk)
 	/* recovery that began while stopped: PRR divides by it */
 	if (!tp->prior_cwnd)
 		tp->prior_cwnd = tcp_snd_cwnd(tp);
+	pp_chan_drop(fl);
 	pp_probe_release(fl);
 }
 
@@ -391,14 +410,14 @@ static void pp_on_echo(struct pp_flow *fl)
 	trace_fl_prioplus_probe(fl->sk, 1, delay_ns);
 	pp_refresh(fl, 0, delay_ns);
 	if (fl->tel)
-		delay_ns = pp_one_way(fl, delay_ns, fl->chan.probe_base_ns);
+		delay_ns = pp_one_way(fl, delay_ns, fl->chan->probe_base_ns);
 	if (!fl->core.stopped) {
 		/* of the watchdog: nothing but lost data is left in flight */
 		pp_mark_stale(fl);
 		pp_hurry(fl);
 		return;
 	}
-	switch (pp_on_probe(&fl->core, &fl->chan, delay_ns, tp->snd_nxt,
+	switch (pp_on_probe(&fl->core, fl->chan, delay_ns, tp->snd_nxt,
 			    pp_random(fl))) {
 	case PP_RESUME:
 		pp_trace_state(fl, delay_ns);
@@ -431,6 +450,7 @@ static void pp_in_ack_event(struct sock *sk, u32 flags)
 /* Context: each ACK of data in flight, softirq or backlog, socket lock held. */
 static void pp_cong_control(FL_CONG_CONTROL_ARGS)
 {
+	struct pp_sock *ps = inet_csk_ca(sk);
 	struct pp_flow *fl = pp_flow_of(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
 	struct fl_sample s = {
@@ -449,13 +469,13 @@ static void pp_cong_control(FL_CONG_CONTROL_ARGS)
 			pp_adopt(sk);
 		return;
 	}
-	s.delay_ns = fl_rtt_sample(sk, &fl->rtt, rs);
+	s.delay_ns = fl_rtt_sample(sk, &ps->rtt, rs);
 	fl->last_ack_ns = s.now_ns;
 	full = fl_full_packets(sk, &fl->una, s.acked_pkts);
 	pp_look(fl, full ? s.delay_ns : 0, rs);
 	if (fl->tel && s.delay_ns) {
 		s.rtt_ns = s.delay_ns;
-		s.delay_ns = pp_one_way(fl, s.rtt_ns, fl->chan.base_ns);
+		s.delay_ns = pp_one_way(fl, s.rtt_ns, fl->chan->base_ns);
 	}
 	if (!fl->core.stopped && !pp_dip(fl, s.delay_ns)) {
 		s.random = pp_random(fl);
@@ -469,7 +489,7 @@ static void pp_cong_control(FL_CONG_CONTROL_ARGS)
 		pp_probe_watch(fl);
 	pp_apply(fl);
 	fl_take_over(sk, fl->gso_segs);
-	fl_rtt_remember(sk, &fl->rtt);
+	fl_rtt_remember(sk, &ps->rtt);
 }
 
 /* Has the flow been silent for so long that its window means nothing? */
@@ -479,7 +499,7 @@ static bool pp_was_idle(const struct pp_flow *fl)
 
 	return !tp->packets_out && !fl->fallback && fl->last_ack_ns &&
 	       tp->tcp_clock_cache - fl->last_ack_ns >
-	       (u64)PP_IDLE_RTTS * fl->chan.base_ns;
+	       (u64)PP_IDLE_RTTS * fl->chan->base_ns;
 }
 
 /* There is something to send for the first time, or again after a while.
@@ -497,12 +517,12 @@ static void pp_begin(struct pp_flow *fl)
 		return;
 	/* the priority may be newer than the handshake */
 	pp_refresh(fl, 0, 0);
-	if (!fl->chan.urgent) {
+	if (!fl->chan->urgent) {
 		pp_probe_now(fl);
 		return;
 	}
 	fl->started = 1;
-	pp_begin_urgent(&fl->core, &fl->chan, tcp_sk(sk)->snd_nxt);
+	pp_begin_urgent(&fl->core, fl->chan, tcp_sk(sk)->snd_nxt);
 	pp_trace_state(fl, 0);
 	fl->last_ack_ns = tcp_sk(sk)->tcp_clock_cache;
 	pp_probe_watch(fl);
@@ -542,7 +562,7 @@ static void pp_set_state(struct sock *sk, u8 new_state)
 
 	if (!fl || (new_state != TCP_CA_Recovery && new_state != TCP_CA_Loss))
 		return;
-	pp_on_loss(&fl->core, &fl->chan, ktime_get_ns(),
+	pp_on_loss(&fl->core, fl->chan, ktime_get_ns(),
 		   (tp->srtt_us >> 3) * NSEC_PER_USEC,
 		   new_state == TCP_CA_Loss ? FL_LOSS_TIMEOUT : FL_LOSS_FAST);
 	/* tcp_enter_loss() has given a window to a flow that must not send */
@@ -587,12 +607,21 @@ static int __init pp_register(void)
 {
 	int err;
 
+	pp_flow_cache = KMEM_CACHE(pp_flow, SLAB_ACCOUNT);
+	if (!pp_flow_cache)
+		return -ENOMEM;
 	err = tcp_register_congestion_control(&tcp_prioplus);
 	if (err)
-		return err;
+		goto cache;
 	err = tcp_register_congestion_control(&tcp_prioplus_ledbat);
-	if (err)
-		tcp_unregister_congestion_control(&tcp_prioplus);
+	if (!err)
+		return 0;
+	tcp_unregister_congestion_control(&tcp_prioplus);
+	/* no socket had it in between but those that have let go of it */
+	synchronize_rcu();
+	rcu_barrier();
+cache:
+	kmem_cache_destroy(pp_flow_cache);
 	return err;
 }
 
@@ -605,6 +634,7 @@ static void __exit pp_unregister(void)
 		schedule_timeout_uninterruptible(1);
 	synchronize_rcu();
 	rcu_barrier();
+	kmem_cache_destroy(pp_flow_cache);
 }
 
 module_init(pp_register);

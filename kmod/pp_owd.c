@@ -19,7 +19,7 @@
 /* Do so many ACKs wait that round trips are no measure? */
 static bool pp_waits_behind(const struct pp_flow *fl)
 {
-	return fl->extra_ns >= fl->chan.base_ns / PP_BEHIND_PART;
+	return fl->extra_ns >= fl->chan->base_ns / PP_BEHIND_PART;
 }
 
 /* While ACKs wait, bursts of them make the delay ahead and the window tell more flows
@@ -69,7 +69,7 @@ static bool pp_owns_line(const struct pp_flow *fl, const struct rate_sample *rs)
 		return false;
 	own = ((u64)rs->delivered * fl->core.flows_q8) <<
 	      (FL_WND_SHIFT - PP_FLOWS_SHIFT);
-	line = fl_ns_to_wnd(fl->chan.ppn, rs->interval_us * NSEC_PER_USEC);
+	line = fl_ns_to_wnd(fl->chan->ppn, rs->interval_us * NSEC_PER_USEC);
 	return own / PP_OWN_PARTS >= line / (PP_OWN_PARTS + 1);
 }
 
@@ -82,7 +82,7 @@ static bool pp_owns_line(const struct pp_flow *fl, const struct rate_sample *rs)
 static bool pp_endures(struct pp_flow *fl, const struct fl_sample *s,
 		       const struct rate_sample *rs)
 {
-	if (!pp_waits_behind(fl) || s->delay_ns < fl->chan.limit_ns) {
+	if (!pp_waits_behind(fl) || s->delay_ns < fl->chan->limit_ns) {
 		if (s->delay_ns)
 			fl->over_ns = 0;
 		return false;
@@ -104,12 +104,11 @@ static bool pp_endures(struct pp_flow *fl, const struct fl_sample *s,
 enum pp_verdict pp_decide(struct pp_flow *fl, const struct fl_sample *s,
 			  const struct rate_sample *rs)
 {
-	u32 limit_ns = fl->chan.limit_ns;
-	enum pp_verdict verdict;
+	struct pp_chan chan;
 
-	if (fl->tel && pp_endures(fl, s, rs))
-		fl->chan.limit_ns = U32_MAX;
-	verdict = pp_on_ack(&fl->core, &fl->chan, s);
-	fl->chan.limit_ns = limit_ns;
-	return verdict;
+	if (likely(!fl->fallback) && !(fl->tel && pp_endures(fl, s, rs)))
+		return pp_on_ack(&fl->core, fl->chan, s);
+	chan = *fl->chan;
+	chan.limit_ns = U32_MAX;
+	return pp_on_ack(&fl->core, &chan, s);
 }

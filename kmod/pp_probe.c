@@ -152,8 +152,8 @@ static u64 pp_echo_timeout_ns(const struct pp_flow *fl)
 	const struct fl_profile *pf = fl_profile_for(fl->sk, fl->set);
 	u64 ns = (u64)READ_ONCE(pf->probe_timeout_us) * NSEC_PER_USEC;
 
-	if (fl->chan.limit_ns != U32_MAX)
-		ns = max_t(u64, ns, 4ULL * fl->chan.limit_ns);
+	if (fl->chan->limit_ns != U32_MAX)
+		ns = max_t(u64, ns, 4ULL * fl->chan->limit_ns);
 	ns += 2ULL * fl->extra_ns;
 	return ns << min_t(u32, fl->probes_lost, PP_ECHO_BACKOFF_MAX);
 }
@@ -214,10 +214,10 @@ void pp_probe_after(struct pp_flow *fl, u32 wait_ns)
 /* Silence that is not normal, ns: ACKs come in bursts, one in an RTT. */
 static u64 pp_watchdog_ns(const struct pp_flow *fl)
 {
-	u64 ns = 2ULL * fl->chan.base_ns;
+	u64 ns = 2ULL * fl->chan->base_ns;
 
-	if (fl->chan.limit_ns != U32_MAX)
-		ns = max_t(u64, ns, 2ULL * fl->chan.limit_ns);
+	if (fl->chan->limit_ns != U32_MAX)
+		ns = max_t(u64, ns, 2ULL * fl->chan->limit_ns);
 	ns += 2ULL * fl->extra_ns;
 	return max_t(u64, ns, PP_WATCHDOG_NS);
 }
@@ -420,6 +420,12 @@ void pp_timer_act(struct pp_flow *fl)
 	}
 }
 
+/* Context: RCU callback. */
+static void pp_flow_free(struct rcu_head *rcu)
+{
+	kmem_cache_free(pp_flow_cache, container_of(rcu, struct pp_flow, rcu));
+}
+
 /* The timer's hold on socket and flow ends. Context: socket not locked, or
  * locked by a caller that has a reference of its own.
  */
@@ -427,7 +433,7 @@ static void pp_timer_drop(struct pp_flow *fl)
 {
 	struct sock *sk = fl->sk;
 
-	kfree_rcu(fl, rcu);
+	call_rcu(&fl->rcu, pp_flow_free);
 	sock_put(sk);
 	/* last: the module may go as soon as this is zero */
 	atomic_dec(&pp_timers);
@@ -479,7 +485,7 @@ void pp_probe_release(struct pp_flow *fl)
 	pp_dsack_restore(fl);
 	fl->dead = 1;
 	if (!fl->timer_ref)
-		kfree_rcu(fl, rcu);
+		call_rcu(&fl->rcu, pp_flow_free);
 	else if (hrtimer_try_to_cancel(&fl->timer) >= 0)
 		pp_timer_drop(fl);
 	/* else it is running, waits for the socket lock, and drops itself */

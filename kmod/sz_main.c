@@ -55,7 +55,6 @@
  * struct sz_flow - a flow
  * @core: rate control
  * @par: its parameters
- * @rtt: delay samples
  * @last_echo_ns: when the last echo came
  * @ack_ns: when the last ACK came
  * @updates: decisions
@@ -78,7 +77,6 @@
 struct sz_flow {
 	struct sz_core core;
 	struct sz_par par;
-	struct fl_rtt rtt;
 	u64 last_echo_ns;
 	u64 ack_ns;
 	u64 updates;
@@ -104,14 +102,18 @@ struct sz_flow {
  * @set: its settings
  * @tel: its telemetry, NULL: there can be none
  * @flow: the rest; NULL: no memory, Reno for ever. RCU: readers of struct fl_info
+ * @rtt: delay samples; here because there is room
  * @active: sz_init_sock() was called
  */
 struct sz_sock {
 	struct fl_flow *set;
 	struct fl_tel *tel;
 	struct sz_flow __rcu *flow;
+	struct fl_rtt rtt;
 	bool active;
 };
+
+static struct kmem_cache *sz_cache;
 
 static struct sz_flow *sz_flow_of(const struct sock *sk)
 {
@@ -346,7 +348,7 @@ static void sz_cong_control(FL_CONG_CONTROL_ARGS)
 		return;
 	}
 	now_ns = tp->tcp_clock_cache;
-	rtt_ns = fl_rtt_sample(sk, &fl->rtt, rs);
+	rtt_ns = fl_rtt_sample(sk, &ss->rtt, rs);
 	sz_refresh(sk, ss, fl);
 	if (fl_full_packets(sk, &fl->una, max_t(s32, rs->acked_sacked, 0)) &&
 	    rtt_ns && rtt_ns < fl->base_ns)
@@ -364,7 +366,7 @@ static void sz_cong_control(FL_CONG_CONTROL_ARGS)
 	else
 		sz_reno_ack(sk, rs);
 	fl_take_over(sk, READ_ONCE(pf->gso_segs));
-	fl_rtt_remember(sk, &fl->rtt);
+	fl_rtt_remember(sk, &ss->rtt);
 }
 
 /* Losses and CE marks, once for each recovery. Context: socket lock held. */
@@ -498,7 +500,7 @@ static void sz_init_sock(struct sock *sk)
 	ss->active = true;
 	ss->set = fl_flow_attach(sk, &sz_cc);
 	pf = fl_profile_for(sk, ss->set);
-	fl = kzalloc(sizeof(*fl), GFP_ATOMIC | __GFP_NOWARN);
+	fl = kmem_cache_zalloc(sz_cache, GFP_ATOMIC | __GFP_NOWARN);
 	if (!fl)
 		return;
 	ss->tel = fl_tel_start(sk);
@@ -514,6 +516,12 @@ static void sz_init_sock(struct sock *sk)
 	if (tcp_snd_cwnd(tcp_sk(sk)) < 2)
 		tcp_snd_cwnd_set(tcp_sk(sk), 2);
 	rcu_assign_pointer(ss->flow, fl);
+}
+
+/* Context: RCU callback. */
+static void sz_free_rcu(struct rcu_head *rcu)
+{
+	kmem_cache_free(sz_cache, container_of(rcu, struct sz_flow, rcu));
 }
 
 /* Another congestion control, or the end. Also called without sz_init_sock(), on
@@ -534,7 +542,7 @@ static void sz_release(struct sock *sk)
 	WRITE_ONCE(ss->tel, NULL);
 	RCU_INIT_POINTER(ss->flow, NULL);
 	if (fl) {
-		kfree_rcu(fl, rcu);
+		call_rcu(&fl->rcu, sz_free_rcu);
 		fl_give_back(sk);
 	}
 }
@@ -556,7 +564,15 @@ static struct tcp_congestion_ops tcp_soze __read_mostly = {
 
 static int __init sz_register(void)
 {
-	return tcp_register_congestion_control(&tcp_soze);
+	int err;
+
+	sz_cache = KMEM_CACHE(sz_flow, SLAB_ACCOUNT);
+	if (!sz_cache)
+		return -ENOMEM;
+	err = tcp_register_congestion_control(&tcp_soze);
+	if (err)
+		kmem_cache_destroy(sz_cache);
+	return err;
 }
 
 static void __exit sz_unregister(void)
@@ -564,6 +580,7 @@ static void __exit sz_unregister(void)
 	tcp_unregister_congestion_control(&tcp_soze);
 	/* flows are freed by RCU */
 	rcu_barrier();
+	kmem_cache_destroy(sz_cache);
 }
 
 module_init(sz_register);
