@@ -98,7 +98,7 @@ static bool pp_configure(struct pp_flow *fl, const struct fl_profile *pf)
 	struct pp_chan chan = { };
 
 	/* GAIN is a packet in an RTT */
-	if (fl->core.base == &fl_ledbat_ops)
+	if (fl->core.base == &fl_ledbat_channel_ops)
 		cf.ai_bytes = wire * READ_ONCE(pf->ledbat_gain_permille) / 1000;
 	if (!cf.base_ns) {
 		cf.base_ns = pp_measured_base_ns(fl, line_bps, wire);
@@ -297,7 +297,7 @@ void pp_fall_back(struct pp_flow *fl)
 static const struct fl_base_ops *pp_base_of(const struct sock *sk)
 {
 	if (inet_csk(sk)->icsk_ca_ops == &tcp_prioplus_ledbat)
-		return &fl_ledbat_ops;
+		return &fl_ledbat_channel_ops;
 	return &fl_swift_ops;
 }
 

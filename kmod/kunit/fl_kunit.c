@@ -149,6 +149,13 @@ static void fl_kunit_ledbat(struct kunit *test)
 	fl_ledbat_ops.init(&state, s.now_ns);
 	fl_ledbat_ops.on_ack(&state, &t, &wnd, &s);
 	KUNIT_EXPECT_EQ(test, wnd, 20 * FL_WND_ONE);
+	/* in a channel, half of the excess: 10 of 40 us are an eighth of the window */
+	wnd = 40 * FL_WND_ONE;
+	s.delay_ns = 40000;
+	fl_ledbat_channel_ops.init(&state, s.now_ns);
+	fl_ledbat_channel_ops.on_ack(&state, &t, &wnd, &s);
+	KUNIT_EXPECT_EQ(test, (wnd + FL_WND_ONE / 8) >> FL_WND_SHIFT, 35);
+	wnd = 20 * FL_WND_ONE;
 	fl_ledbat_ops.on_loss(&state, &t, &wnd, s.now_ns, 30000, FL_LOSS_FAST);
 	fl_ledbat_ops.on_loss(&state, &t, &wnd, s.now_ns, 30000, FL_LOSS_FAST);
 	KUNIT_EXPECT_EQ(test, wnd, 10 * FL_WND_ONE);

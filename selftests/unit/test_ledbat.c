@@ -53,6 +53,43 @@ TEST(off_target_moves_the_window)
 	CHECK(fabs(ack(10, 70000, 10) - 8) < 0.001);
 }
 
+/* In a channel of PrioPlus: half of the window's part of the excess in an RTT. */
+static double channel(double pkts, u32 delay_ns, u32 acked, u32 ai_wnd)
+{
+	struct fl_target t = target;
+	struct fl_sample s = {
+		.now_ns = 1, .delay_ns = delay_ns, .acked_pkts = acked,
+		.wnd_limited = true,
+	};
+	u64 wnd = PKTS(pkts);
+
+	t.ai_wnd = ai_wnd;
+	t.min_wnd = FL_WND_ONE / 1024;
+	memset(&state, 0xff, sizeof(state));
+	fl_ledbat_channel_ops.init(&state, 0);
+	fl_ledbat_channel_ops.on_ack(&state, &t, &wnd, &s);
+	return PKTS_OF(wnd);
+}
+
+TEST(above_the_target_of_a_channel)
+{
+	/* 40 us instead of 30: an eighth of the window, not half a packet */
+	CHECK(fabs(channel(40, 40000, 40, FL_WND_ONE) - 35) < 0.05);
+	CHECK(fabs(channel(40, 40000, 1, FL_WND_ONE) - 39.875) < 0.01);
+	/* the RFC's step if that is more, and never more than half */
+	CHECK(fabs(channel(2, 40000, 2, FL_WND_ONE) - 1.5) < 0.01);
+	CHECK(fabs(channel(40, 4000000, 40, FL_WND_ONE / 8) - 20) < 0.2);
+	CHECK(fabs(channel(40, 4000000, 40, FL_WND_ONE) - 20) < 0.1);
+	/* below a packet an ACK is an RTT */
+	CHECK(fabs(channel(0.5, 40000, 1, FL_WND_ONE / 100) - 0.4375) < 0.002);
+	/* at and below the target as the RFC */
+	CHECK(fabs(channel(10, 30000, 10, FL_WND_ONE) - 10) < 0.001);
+	CHECK(fabs(channel(10, 20000, 10, FL_WND_ONE) - 10.5) < 0.001);
+	CHECK(fabs(channel(10, 10000, 10, FL_WND_ONE) - 11) < 0.001);
+	/* LEDBAT alone knows no channel */
+	CHECK(fabs(ack(40, 40000, 40) - 39.5) < 0.01);
+}
+
 TEST(a_delay_below_the_base_is_an_empty_queue)
 {
 	CHECK(fabs(ack(10, 1, 10) - 11) < 0.001);
