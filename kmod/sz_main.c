@@ -61,6 +61,7 @@
  * @echoes: tel->echoes that was seen
  * @turn_ns: when @least_ns was last moved on
  * @base_ns: smallest RTT seen, ns; U32_MAX: none
+ * @set_base_ns: base RTT by settings, ns; 0: none
  * @least_ns: smallest RTT of this round trip and of the last, ns
  * @rest_ns: RTT without the delay told, smoothed, ns; 0: none
  * @queue_ns: delay told last, ns
@@ -84,6 +85,7 @@ struct sz_flow {
 	u32 echoes;
 	u32 least_ns[2];
 	u32 base_ns;
+	u32 set_base_ns;
 	u32 rest_ns;
 	u32 queue_ns;
 	s32 payload_l2;
@@ -148,11 +150,10 @@ static void sz_configure(const struct sock *sk, struct sz_flow *fl,
 	fl->payload_l2 = sz_log2(tcp_sk(sk)->mss_cache) - sz_log2(wire);
 }
 
-/* Has anything changed that sz_configure() or the core look at? */
+/* Has anything changed that sz_configure() or the core look at? @pf: the profile */
 static void sz_refresh(const struct sock *sk, const struct sz_sock *ss,
-		       struct sz_flow *fl)
+		       struct sz_flow *fl, const struct fl_profile *pf)
 {
-	const struct fl_profile *pf = fl_profile_for(sk, ss->set);
 	u32 gen = fl_profile_gen(pf) + fl_flow_gen(ss->set);
 	u16 mss = min_t(u32, tcp_sk(sk)->mss_cache, U16_MAX);
 	u32 weight_milli;
@@ -162,8 +163,9 @@ static void sz_refresh(const struct sock *sk, const struct sz_sock *ss,
 	fl->gen = gen;
 	fl->mss = mss;
 	sz_configure(sk, fl, ss->set, pf);
+	fl->set_base_ns = fl_flow_base_rtt_ns(ss->set, pf);
 	weight_milli = fl_flow_weight_milli(sk, ss->set);
-	if (weight_milli != fl->weight_milli && fl->telling)
+	if (fl->telling)
 		sz_set_weight(&fl->core, &fl->par, weight_milli);
 	fl->weight_milli = weight_milli;
 }
@@ -276,9 +278,8 @@ static u32 sz_hidden_ns(struct sz_flow *fl, u32 rtt_ns, u64 now_ns, u32 base_ns)
 static void sz_heard(struct sock *sk, const struct sz_sock *ss,
 		     struct sz_flow *fl, u32 rtt_ns, u64 now_ns)
 {
-	const struct fl_profile *pf = fl_profile_for(sk, ss->set);
 	struct sz_sample s = { .now_ns = now_ns };
-	u32 base_ns = fl_flow_base_rtt_ns(ss->set, pf) ?: fl->base_ns;
+	u32 base_ns = fl->set_base_ns ?: fl->base_ns;
 	u32 rest_ns, back_ns;
 
 	fl->queue_ns = (u32)READ_ONCE(ss->tel->queue) << FL_TELEMETRY_SHIFT;
@@ -349,7 +350,7 @@ static void sz_cong_control(FL_CONG_CONTROL_ARGS)
 	}
 	now_ns = tp->tcp_clock_cache;
 	rtt_ns = fl_rtt_sample(sk, &ss->rtt, rs);
-	sz_refresh(sk, ss, fl);
+	sz_refresh(sk, ss, fl, pf);
 	if (fl_full_packets(sk, &fl->una, max_t(s32, rs->acked_sacked, 0)) &&
 	    rtt_ns && rtt_ns < fl->base_ns)
 		fl->base_ns = rtt_ns;
@@ -442,7 +443,7 @@ static void sz_changed(struct sock *sk)
 
 	if (!fl || !fl->telling)
 		return;
-	sz_refresh(sk, ss, fl);
+	sz_refresh(sk, ss, fl, fl_profile_for(sk, ss->set));
 	sz_apply(sk, fl);
 }
 
@@ -511,7 +512,7 @@ static void sz_init_sock(struct sock *sk)
 	fl->base_ns = U32_MAX;
 	fl->una = tcp_sk(sk)->snd_una;
 	fl->gen = fl_profile_gen(pf) + fl_flow_gen(ss->set) - 1;
-	sz_refresh(sk, ss, fl);
+	sz_refresh(sk, ss, fl, pf);
 	fl_take_over(sk, READ_ONCE(pf->gso_segs));
 	if (tcp_snd_cwnd(tcp_sk(sk)) < 2)
 		tcp_snd_cwnd_set(tcp_sk(sk), 2);

@@ -92,6 +92,8 @@
 #define SZ_EMPTY_SHIFT		2
 #define SZ_EMPTY_RTTS		SZ_ONE
 #define SZ_EMPTY_GROWTH_SHIFT	1
+/* Fractional bits of packets in a ns, 32 more than the window needs. */
+#define SZ_PKTS_SHIFT		36
 /* Window beyond what is in flight: 1/16, and so many packets. */
 #define SZ_WINDOW_SHIFT		4
 #define SZ_WINDOW_PKTS		2
@@ -99,6 +101,12 @@
 static s32 sz_bounded(const struct sz_par *par, s64 l2)
 {
 	return min_t(s64, max_t(s64, l2, SZ_MIN_L2), par->max_l2);
+}
+
+/* After each change of rate or weight. */
+static void sz_moved(struct sz_core *sz, const struct sz_par *par)
+{
+	sz->target_ns = sz_target_delay_ns(par, sz->rate_l2 - sz->weight_l2);
 }
 
 /* log2 of a weight in thousandths. */
@@ -131,6 +139,7 @@ void sz_init(struct sz_core *sz, const struct sz_par *par, u64 now_ns,
 	sz->still = 0;
 	sz->empty = 0;
 	sz->starting = true;
+	sz_moved(sz, par);
 }
 
 /**
@@ -169,6 +178,7 @@ void sz_restart(struct sz_core *sz, const struct sz_par *par, u64 now_ns,
 	sz->pace_l2 = sz->rate_l2;
 	sz->age = 0;
 	sz->starting = true;
+	sz_moved(sz, par);
 }
 
 /**
@@ -177,7 +187,8 @@ void sz_restart(struct sz_core *sz, const struct sz_par *par, u64 now_ns,
  * @par: parameters
  * @weight_milli: new weight, thousandths, 1 to SZ_WEIGHT_MAX_MILLI
  *
- * The rate for a unit of weight is what the bottleneck says and stays.
+ * The rate for a unit of weight is what the bottleneck says and stays. To be called
+ * as well, with the weight as it is, when the parameters have changed.
  */
 void sz_set_weight(struct sz_core *sz, const struct sz_par *par,
 		   u32 weight_milli)
@@ -186,10 +197,11 @@ void sz_set_weight(struct sz_core *sz, const struct sz_par *par,
 	s64 change = (s64)weight_l2 - sz->weight_l2;
 
 	sz->weight_l2 = weight_l2;
-	if (par->form != SZ_STABLE || sz->starting)
-		return;
-	sz->rate_l2 = sz_bounded(par, sz->rate_l2 + change);
-	sz->pace_l2 = sz_bounded(par, sz->pace_l2 + change);
+	if (par->form == SZ_STABLE && !sz->starting) {
+		sz->rate_l2 = sz_bounded(par, sz->rate_l2 + change);
+		sz->pace_l2 = sz_bounded(par, sz->pace_l2 + change);
+	}
+	sz_moved(sz, par);
 }
 
 /* e of the head of this file, in octaves; @told_l2: T^-1(D). */
@@ -213,6 +225,7 @@ static void sz_on_ack_paper(struct sz_core *sz, const struct sz_par *par,
 	sz->rate_l2 = sz_bounded(par, sz->rate_l2 +
 				 sz_mul(sz_error(sz, told_l2), par->m));
 	sz->pace_l2 = sz->rate_l2;
+	sz_moved(sz, par);
 }
 
 /* Before the flow has met its share (7). */
@@ -231,6 +244,7 @@ static void sz_on_ack_starting(struct sz_core *sz, const struct sz_par *par,
 	if (sz->rate_l2 == par->max_l2)
 		sz->starting = false;
 	sz->pace_l2 = sz->rate_l2;
+	sz_moved(sz, par);
 }
 
 /* How long it takes until the flow hears of what it does (4), ns. */
@@ -239,17 +253,22 @@ static u64 sz_loop_ns(const struct sz_core *sz, const struct sz_par *par,
 {
 	s64 fair_l2 = min_t(s64, sz->rate_l2 + max_t(s64, error, 0),
 			    par->max_l2);
-	u64 gap_ns = sz_exp2(par->packet_l2 - fair_l2);
-	u64 loop_ns = s->rtt_ns;
+	s64 gap_l2 = par->packet_l2 - fair_l2;
+	u32 most_ns = s->rtt_ns / 8;
+	u64 gap_ns;
 
-	if (gap_ns > s->rtt_ns / 8)
-		loop_ns += 2 * (gap_ns - s->rtt_ns / 8);
-	return loop_ns;
+	/* mostly the first bit of RTT / 8 is enough to know */
+	if (gap_l2 <= (fls64(most_ns) - 1) * (s64)SZ_ONE)
+		return s->rtt_ns;
+	gap_ns = sz_exp2(gap_l2);
+	if (gap_ns <= most_ns)
+		return s->rtt_ns;
+	return s->rtt_ns + 2 * (gap_ns - most_ns);
 }
 
-/* Moves the rate by @part of @step octaves << SZ_STEP_SHIFT. With a long RTT and many ACKs in it
- * that is far below the resolution of rate_l2, so the rest is carried: else each
- * step would round down, and shares with it.
+/* Moves the rate by @part of @step octaves << SZ_STEP_SHIFT. With a long RTT and
+ * many ACKs in it that is far below the resolution of rate_l2, so the rest is
+ * carried: else each step would round down, and shares with it.
  */
 static void sz_step(struct sz_core *sz, s64 step, s64 part)
 {
@@ -281,7 +300,7 @@ static void sz_stand_still(struct sz_core *sz, const struct sz_par *par,
 
 	sz->now_l2 += sz_mul(told_l2 - sz->now_l2, part);
 	sz->mean_l2 += sz_mul(told_l2 - sz->mean_l2, part) >> SZ_MEAN_SHIFT;
-	error = sz_error(sz, sz->mean_l2);
+	error = (s64)sz->mean_l2 + sz->weight_l2 - sz->rate_l2;
 	/* the average of few samples moves by itself */
 	moved = often ? (s64)sz->mean_l2 - sz->now_l2 : 0;
 	moved = max_t(s64, max_t(s64, moved, -moved),
@@ -323,9 +342,8 @@ static void sz_on_ack_steady(struct sz_core *sz, const struct sz_par *par,
 	per_ns = div64_u64(1ULL << SZ_PER_SHIFT, max_t(u64, loop_ns, SZ_LOOP_MIN_NS));
 	part = past_ns >= loop_ns ? SZ_ONE :
 	       (s64)((past_ns * per_ns) >> (SZ_PER_SHIFT - SZ_SHIFT));
-	/* (1), (2): (T - D) / (4 * loop), and 3 times that; 2^27 * 2^34 */
-	step = (s64)sz_target_delay_ns(par, sz->rate_l2 - sz->weight_l2) -
-	       delay_ns;
+	/* (1), (2): (T - D) / (6 * loop), and six times that; 2^27 * 2^34 */
+	step = (s64)sz->target_ns - delay_ns;
 	step = (step * (s64)per_ns) >> (SZ_PER_SHIFT - SZ_SHIFT - SZ_STEP_SHIFT);
 	step = sz_mul(sz_within(step, SZ_STEP_MAX << 4), SZ_LOG2_E / SZ_GAIN_PART);
 	lead = sz_within((SZ_GAIN_PART * step) >> SZ_STEP_SHIFT, error / 2);
@@ -349,9 +367,11 @@ static void sz_on_ack_steady(struct sz_core *sz, const struct sz_par *par,
 	sz_step(sz, step, part);
 	least = par->packet_l2 -
 		((s64)(fls64(rtt_ns) + SZ_FLOOR_RTTS_SHIFT - 1) << SZ_SHIFT);
-	sz->rate_l2 = sz_bounded(par, max_t(s64, sz->rate_l2, least));
-	sz->pace_l2 = sz_bounded(par, max_t(s64, least, sz->rate_l2 +
-				  max_t(s64, lead, SZ_LEAD_MIN)));
+	least = max_t(s64, least, SZ_MIN_L2);
+	sz->rate_l2 = min_t(s64, max_t(s64, sz->rate_l2, least), par->max_l2);
+	lead = sz->rate_l2 + max_t(s64, lead, SZ_LEAD_MIN);
+	sz->pace_l2 = min_t(s64, max_t(s64, lead, least), par->max_l2);
+	sz_moved(sz, par);
 }
 
 /**
@@ -397,6 +417,7 @@ void sz_on_loss(struct sz_core *sz, const struct sz_par *par, bool timeout)
 
 	sz->rate_l2 = sz_bounded(par, sz->rate_l2 - cut);
 	sz->pace_l2 = sz->rate_l2;
+	sz_moved(sz, par);
 	if (timeout) {
 		sz->age = SZ_AGE_MAX;
 		sz->starting = true;
@@ -414,17 +435,17 @@ void sz_on_loss(struct sz_core *sz, const struct sz_par *par, bool timeout)
 u32 sz_window_pkts(const struct sz_core *sz, const struct sz_par *par,
 		   u32 rest_ns)
 {
-	u64 rate = sz_exp2(sz->rate_l2);
-	u64 time_ns = rest_ns, bytes;
+	/* packets in 2^SZ_PKTS_SHIFT ns */
+	u64 rate = sz_exp2((s64)sz->rate_l2 - par->packet_l2 +
+			   SZ_PKTS_SHIFT * (s64)SZ_ONE);
+	u64 time_ns = rest_ns, pkts;
 
 	if (par->form == SZ_STABLE)
-		time_ns += sz_target_delay_ns(par, sz->rate_l2 - sz->weight_l2);
-	/* rate * time / 10^9: 2^30 / 10^9 = 1 + 4833 / 65536 */
-	bytes = mul_u64_u32_shr(rate, min_t(u64, time_ns, U32_MAX), 30);
-	bytes += (bytes * 4833) >> 16;
+		time_ns += sz->target_ns;
+	pkts = mul_u64_u32_shr(rate, min_t(u64, time_ns, U32_MAX),
+			       SZ_PKTS_SHIFT - SZ_WINDOW_SHIFT);
 	if (par->form == SZ_STABLE)
-		bytes += (bytes >> SZ_WINDOW_SHIFT) +
-			 SZ_WINDOW_PKTS * par->wire_bytes;
-	return min_t(u64, max_t(u64, div_u64(bytes, par->wire_bytes), 1),
-		     S32_MAX);
+		pkts += (pkts >> SZ_WINDOW_SHIFT) +
+			(SZ_WINDOW_PKTS << SZ_WINDOW_SHIFT);
+	return min_t(u64, max_t(u64, pkts >> SZ_WINDOW_SHIFT, 1), S32_MAX);
 }

@@ -111,6 +111,7 @@ struct sz_sample {
  * @rate_l2: the flow's share as it knows it, log2 of bytes/s
  * @pace_l2: what to send at until the next sample, log2 of bytes/s
  * @weight_l2: log2 of the weight
+ * @target_ns: T at @rate_l2, ns
  * @age: round trips since it first knew its share, << SZ_SHIFT, to SZ_AGE_MAX
  * @rest: what @rate_l2 is more, << (SZ_SHIFT + 16)
  * @mean_l2: average of the rate for weight 1 that D told, over some round trips
@@ -125,6 +126,7 @@ struct sz_core {
 	s32 rate_l2;
 	s32 pace_l2;
 	s32 weight_l2;
+	u32 target_ns;
 	u32 age;
 	s32 mean_l2;
 	s32 now_l2;

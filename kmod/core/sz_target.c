@@ -59,35 +59,42 @@ s32 sz_log2(u64 x)
 	return l2;
 }
 
+/* 2^((i + 1/2) / 64) << 30 */
+static const u32 sz_powers[] = {
+	1079572136, 1091327906, 1103211687, 1115224875, 1127368878, 1139645120,
+	1152055042, 1164600099, 1177281762, 1190101520, 1203060876, 1216161350,
+	1229404479, 1242791816, 1256324931, 1270005413, 1283834865, 1297814910,
+	1311947188, 1326233356, 1340675091, 1355274085, 1370032052, 1384950723,
+	1400031848, 1415277195, 1430688553, 1446267730, 1462016553, 1477936870,
+	1494030547, 1510299473, 1526745556, 1543370725, 1560176931, 1577166143,
+	1594340357, 1611701585, 1629251865, 1646993254, 1664927835, 1683057710,
+	1701385007, 1719911875, 1738640488, 1757573041, 1776711757, 1796058879,
+	1815616678, 1835387448, 1855373507, 1875577199, 1896000896, 1916646992,
+	1937517909, 1958616096, 1979944027, 2001504204, 2023299156, 2045331439,
+	2067603638, 2090118366, 2112878262, 2135885998,
+};
+
 /**
  * sz_exp2() - inverse of sz_log2()
  * @l2: a logarithm << SZ_SHIFT
  *
- * Return: 2^(l2 / SZ_ONE) with a relative error below 3e-7, rounded; 0 below
- * 1/2, U64_MAX if it does not fit.
+ * Return: 2^(l2 / SZ_ONE) with a relative error below 1e-7, rounded; U64_MAX from
+ * 2^63 on.
  */
 u64 sz_exp2(s64 l2)
 {
-	/* 1/n! << 30, n = 6 to 1 */
-	static const s32 inverse[] = {
-		1491308, 8947849, 44739243, 178956971, 536870912, 1073741824,
-	};
-	s64 whole = (l2 + SZ_ONE / 2) >> SZ_SHIFT;
-	s64 x, y = inverse[0];
-	unsigned int i;
+	u64 y = sz_powers[(l2 >> (SZ_SHIFT - 6)) & 63];
+	s64 x;
 
-	if (whole < 0)
-		return 0;
-	if (whole > 63)
-		return ~0ULL;
-	/* e^x with |x| <= ln(2) / 2, << 30 */
-	x = ((l2 - (whole << SZ_SHIFT)) * SZ_LN2) >> (2 * SZ_SHIFT - 30);
-	for (i = 1; i < 6; i++)
-		y = ((y * x) >> 30) + inverse[i];
-	y = ((y * x) >> 30) + (1 << 30);
-	if (whole >= 30)
-		return (u64)y << (whole - 30);
-	return ((u64)y + (1ULL << (29 - whole))) >> (30 - whole);
+	if ((u64)l2 >= 63ULL << SZ_SHIFT)
+		return l2 >= 0 ? ~0ULL : l2 > -SZ_ONE;
+	/* e^x - 1 = x + x * x / 2 with |x| <= ln(2) / 128, << 30 */
+	x = (l2 & (BIT(SZ_SHIFT - 6) - 1)) - (s64)BIT(SZ_SHIFT - 7);
+	x = (x * SZ_LN2) >> (2 * SZ_SHIFT - 30);
+	x += (x * x) >> 31;
+	y += ((s64)y * x) >> 30;
+	/* 1 <= y >> 30 < 2: from the top of the word down to half a unit */
+	return (((y << 33) >> (62 - (l2 >> SZ_SHIFT))) + 1) >> 1;
 }
 
 /* p of equation 6 from what is known of the network, ns. */
@@ -168,34 +175,37 @@ static const struct {
 	s32 below;
 	s32 queue;
 	int shift;
-} sz_bends[SZ_BENDS] = {
-	{ 23 * (SZ_ONE / 2), 55 * (SZ_ONE / 2), 3 },
-	{ 14 * (SZ_ONE / 2), 19 * (SZ_ONE / 2), 2 },
+} sz_bends[] = {
 	{ 9 * (SZ_ONE / 2), 9 * (SZ_ONE / 2), 1 },
+	{ 14 * (SZ_ONE / 2), 19 * (SZ_ONE / 2), 2 },
+	{ 23 * (SZ_ONE / 2), 55 * (SZ_ONE / 2), 3 },
 };
 
 /* Octaves below alpha to queue. */
 static s64 sz_bend(const struct sz_par *par, s64 below)
 {
-	unsigned int i;
+	unsigned int i = 0;
 
-	for (i = 0; i < SZ_BENDS && par->form == SZ_STABLE; i++)
-		if (below > sz_bends[i].below)
-			return sz_bends[i].queue + ((below - sz_bends[i].below) *
-						    (1 << sz_bends[i].shift));
-	return below;
+	/* few flows have no more to do with it than this */
+	if (below <= sz_bends[0].below || par->form != SZ_STABLE)
+		return below;
+	while (i < SZ_BENDS - 1 && below > sz_bends[i + 1].below)
+		i++;
+	return sz_bends[i].queue +
+	       ((below - sz_bends[i].below) * (1 << sz_bends[i].shift));
 }
 
 /* Queue to octaves below alpha. */
 static s64 sz_unbend(const struct sz_par *par, s64 queue)
 {
-	unsigned int i;
+	unsigned int i = 0;
 
-	for (i = 0; i < SZ_BENDS && par->form == SZ_STABLE; i++)
-		if (queue > sz_bends[i].queue)
-			return sz_bends[i].below +
-			       ((queue - sz_bends[i].queue) >> sz_bends[i].shift);
-	return queue;
+	if (queue <= sz_bends[0].queue || par->form != SZ_STABLE)
+		return queue;
+	while (i < SZ_BENDS - 1 && queue > sz_bends[i + 1].queue)
+		i++;
+	return sz_bends[i].below +
+	       ((queue - sz_bends[i].queue) >> sz_bends[i].shift);
 }
 
 /**

@@ -55,7 +55,7 @@ TEST(exp2_against_libm)
 		want = OF(l2);
 		worst = fmax(worst, fmax(fabs(sz_exp2(l2) - want) - 0.5, 0) / want);
 	}
-	CHECK_MSG(worst < 3 / 1e7, "%g", worst);
+	CHECK_MSG(worst < 1 / 1e7, "%g", worst);
 	CHECK_EQ((s64)sz_exp2(0), 1);
 	CHECK_EQ((s64)sz_exp2(-SZ_ONE), 0);
 	CHECK_EQ((s64)sz_exp2(-(1LL << 50)), 0);
