@@ -115,7 +115,9 @@ TRACE_EVENT(fl_prioplus_state,
 		  __entry->flows_milli)
 );
 
-/* A probe: sent (0), answered (1) after delay_ns, lost (2). */
+/* A probe: sent (0), answered (1) after delay_ns, lost (2); a D-SACK of data while it
+ * was out (3).
+ */
 TRACE_EVENT(fl_prioplus_probe,
 	TP_PROTO(const struct sock *sk, u8 what, u32 delay_ns),
 	TP_ARGS(sk, what, delay_ns),
@@ -132,7 +134,8 @@ TRACE_EVENT(fl_prioplus_probe,
 	TP_printk(FL_TRACE_SK_FMT "what=%s delay_ns=%u",
 		  FL_TRACE_SK_ARGS,
 		  __print_symbolic(__entry->what, { 0, "sent" },
-				   { 1, "echo" }, { 2, "lost" }),
+				   { 1, "echo" }, { 2, "lost" },
+				   { 3, "data" }),
 		  __entry->delay_ns)
 );
 

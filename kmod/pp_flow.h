@@ -20,6 +20,8 @@
 #define PP_PROBES_LOST_MAX	32
 /* No ACK for this long with data in flight: ask with a probe, ns. At least. */
 #define PP_WATCHDOG_NS		(200 * NSEC_PER_USEC)
+/* Probes have the sequence numbers of this many bytes in turn, a power of two. */
+#define PP_PROBE_TURNS		64
 /* Probes lost while an ACK with their time stamp came, before any echo: the peer
  * must have no D-SACK.
  */
@@ -32,6 +34,14 @@ enum pp_timer {
 	PP_TIMER_ECHO,		/* the echo of a probe is overdue */
 	PP_TIMER_FLUSH,		/* echoes of lost probes have had their time */
 	PP_TIMER_WATCHDOG,	/* sending, but no ACK comes */
+};
+
+/** enum pp_dsack - what a D-SACK in an ACK is of, while probes are out */
+enum pp_dsack {
+	PP_DSACK_UNSEEN,	/* nobody has looked */
+	PP_DSACK_ECHO,		/* of the newest probe, or there is none */
+	PP_DSACK_OLD,		/* of an older probe, or once more */
+	PP_DSACK_DATA,		/* of data that arrived twice */
 };
 
 /**
@@ -50,6 +60,7 @@ enum pp_timer {
  * @probe_sent_ns: when the newest probe was sent, monotonic ns
  * @probe_nxt: tp->snd_nxt at that time
  * @probe_tsval: its time stamp, as the peer echoes it
+ * @probe_seq: its sequence number
  * @last_ack_ns: when the last ACK came, monotonic ns
  * @dip_end_ns: sends a packet an RTT until then, monotonic ns, see pp_dip()
  * @una: tp->snd_una at the last ACK
@@ -70,7 +81,9 @@ enum pp_timer {
  * @plain: an ACK without a D-SACK had the time stamp of the newest probe
  * @late: echoes of probes that were given up may still come
  * @alike: the newest of these has the time stamp of the newest probe
+ * @dsack: what the ACK's D-SACK is, enum pp_dsack
  * @timer_for: enum pp_timer
+ * @turned: no other of the last probes has @probe_seq
  * @started: a first probe was sent, or the flow began without
  * @probe_due: the timer found the socket owned by a process: send a probe
  *	from min_tso_segs
@@ -102,6 +115,7 @@ struct pp_flow {
 		};
 		struct rcu_head rcu;
 	};
+	u32 probe_seq;
 	u64 last_ack_ns;
 	u64 dip_end_ns;
 	u32 una;
@@ -119,11 +133,13 @@ struct pp_flow {
 	u16 probes_out;
 	u16 probes_lost;
 	u8 timer_for;
+	u8 dsack;
 	u8 probes_plain;
 	u8 started:1,
 	   plain:1,
 	   late:1,
 	   alike:1,
+	   turned:1,
 	   probe_due:1,
 	   timer_ref:1,
 	   dead:1,
@@ -133,6 +149,7 @@ struct pp_flow {
 		u32 probes;
 		u32 echoes;
 		u32 watchdogs;
+		u32 doubles;
 	} stats;
 };
 
@@ -192,6 +209,8 @@ void pp_probe_watch(struct pp_flow *fl);
 bool pp_probe_possible(const struct sock *sk);
 bool pp_probe_allowed(const struct sock *sk);
 bool pp_probe_echo(struct pp_flow *fl);
+int pp_probe_start(void);
+void pp_probe_stop(void);
 void pp_timer_act(struct pp_flow *fl);
 extern atomic_t pp_timers;
 

@@ -610,9 +610,12 @@ static int __init pp_register(void)
 	pp_flow_cache = KMEM_CACHE(pp_flow, SLAB_ACCOUNT);
 	if (!pp_flow_cache)
 		return -ENOMEM;
-	err = tcp_register_congestion_control(&tcp_prioplus);
+	err = pp_probe_start();
 	if (err)
 		goto cache;
+	err = tcp_register_congestion_control(&tcp_prioplus);
+	if (err)
+		goto probe;
 	err = tcp_register_congestion_control(&tcp_prioplus_ledbat);
 	if (!err)
 		return 0;
@@ -620,6 +623,8 @@ static int __init pp_register(void)
 	/* no socket had it in between but those that have let go of it */
 	synchronize_rcu();
 	rcu_barrier();
+probe:
+	pp_probe_stop();
 cache:
 	kmem_cache_destroy(pp_flow_cache);
 	return err;
@@ -629,6 +634,7 @@ static void __exit pp_unregister(void)
 {
 	tcp_unregister_congestion_control(&tcp_prioplus_ledbat);
 	tcp_unregister_congestion_control(&tcp_prioplus);
+	pp_probe_stop();
 	/* sockets are gone, a timer may still be on its way out */
 	while (atomic_read(&pp_timers))
 		schedule_timeout_uninterruptible(1);

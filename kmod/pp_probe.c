@@ -2,8 +2,8 @@
 /*
  * Probes: how a stopped PrioPlus flow asks for the delay (section 4.2.1).
  *
- * A probe is a TCP segment of one byte that the receiver has already got: its
- * sequence number is the one before snd_una. Every TCP answers such a segment
+ * A probe is a TCP segment of one byte that the receiver has already got, one of
+ * the last before snd_una. Every TCP answers such a segment
  * at once, with an ACK that carries a D-SACK (RFC 2883); no rate limit
  * applies, unlike to segments without data. On the line it is a minimal
  * Ethernet frame, as the paper's 64-byte probe, in the queue of the flow's
@@ -14,6 +14,16 @@
  * dsack_dups is raised to the number of retransmissions; the D-SACK of the
  * echo is then "dubious" for tcp_dsack_seen(), which counts it and does
  * nothing else. The true value is put back with the echo.
+ *
+ * Data that arrived twice, sent again without need or doubled by the network,
+ * draws a D-SACK as well, and taken for an echo it would tell any delay at all. The
+ * stack does not keep the range of a D-SACK. So the tracepoint tcp_probe, which each
+ * segment of an established socket passes under the socket lock, looks at the
+ * option while a probe is out: an echo's range is one byte, and each probe's another,
+ * so that a probe or an echo that was doubled or comes late is known, too. In other
+ * states (after close()) the tracepoint is not passed; there what comes before the
+ * base RTT is over is no echo, and there and until the first echo counting has to do,
+ * and time stamps:
  *
  * The echo of a probe that was given up may still come, after another probe
  * has left. Taken for the echo of that one, it would tell a delay that is too
@@ -34,14 +44,18 @@
  * while arming races with firing on another CPU.
  */
 #include <linux/module.h>
+#include <linux/tracepoint.h>
 #include <net/ip.h>
 #include <net/tcp.h>
+#include <trace/events/tcp.h>
 
 #include "compat.h"
 #include "pp_flow.h"
 
 /* Waiting for an echo is doubled this many times. */
 #define PP_ECHO_BACKOFF_MAX	4
+
+static struct tracepoint *pp_probe_tracepoint;
 
 /* Timers that hold a socket; the module waits for them before it goes. */
 atomic_t pp_timers = ATOMIC_INIT(0);
@@ -84,7 +98,8 @@ bool pp_probe_allowed(const struct sock *sk)
 }
 
 /* Header and options of a probe. Context: socket lock held. */
-static void pp_probe_header(struct sock *sk, struct sk_buff *skb, u32 tsval)
+static void pp_probe_header(struct sock *sk, struct sk_buff *skb, u32 seq,
+			    u32 tsval)
 {
 	const struct inet_sock *inet = inet_sk(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
@@ -97,7 +112,7 @@ static void pp_probe_header(struct sock *sk, struct sk_buff *skb, u32 tsval)
 	skb_reset_transport_header(skb);
 	th->source = inet->inet_sport;
 	th->dest = inet->inet_dport;
-	th->seq = htonl(tp->snd_una - 1);
+	th->seq = htonl(seq);
 	th->ack_seq = htonl(tp->rcv_nxt);
 	th->doff = (sizeof(*th) + opt_bytes) / 4;
 	th->ack = 1;
@@ -113,7 +128,7 @@ static void pp_probe_header(struct sock *sk, struct sk_buff *skb, u32 tsval)
 }
 
 /* Build and send. Context: socket lock held. Return: has it left? */
-static bool pp_probe_xmit(struct sock *sk, u32 tsval)
+static bool pp_probe_xmit(struct sock *sk, u32 seq, u32 tsval)
 {
 	struct sk_buff *skb;
 
@@ -123,7 +138,7 @@ static bool pp_probe_xmit(struct sock *sk, u32 tsval)
 	skb_reserve(skb, MAX_TCP_HEADER);
 	skb_put_u8(skb, 0);
 	skb->ip_summed = CHECKSUM_PARTIAL;
-	pp_probe_header(sk, skb, tsval);
+	pp_probe_header(sk, skb, seq, tsval);
 	skb_set_owner_w(skb, sk);
 	skb_set_hash_from_sk(skb, sk);
 	inet_csk(sk)->icsk_af_ops->send_check(sk, skb);
@@ -172,6 +187,19 @@ static void pp_dsack_hide(struct pp_flow *fl)
 	fl->dsack_seen = tp->dsack_dups;
 }
 
+/* Sequence number of the next probe. Only with the byte before snd_una does the peer
+ * take in the time stamp, by which those without D-SACK are known, and the newest
+ * probe where nobody looks at echoes.
+ */
+static u32 pp_probe_seq(const struct pp_flow *fl)
+{
+	u32 seq = tcp_sk(fl->sk)->snd_una - 1;
+
+	if (!fl->turned)
+		return seq;
+	return seq - 1 - (fl->stats.probes & (PP_PROBE_TURNS - 1));
+}
+
 /**
  * pp_probe_now() - send a probe and wait for its echo
  * @fl: the flow; caller holds the socket lock
@@ -195,7 +223,9 @@ void pp_probe_now(struct pp_flow *fl)
 	fl->probe_tsval = tsval;
 	fl->probe_nxt = tp->snd_nxt;
 	fl->probe_sent_ns = ktime_get_ns();
-	if (pp_probe_xmit(fl->sk, tsval))
+	fl->turned = fl->sk->sk_state == TCP_ESTABLISHED && fl->stats.echoes;
+	fl->probe_seq = pp_probe_seq(fl);
+	if (pp_probe_xmit(fl->sk, fl->probe_seq, tsval))
 		fl->stats.probes++;
 	pp_timer_arm(fl, PP_TIMER_ECHO, pp_echo_timeout_ns(fl));
 	trace_fl_prioplus_probe(fl->sk, 0, 0);
@@ -278,21 +308,83 @@ static bool pp_late_echo(struct pp_flow *fl)
 	return false;
 }
 
+/* First SACK block of a segment, in host order. Return: is there one? */
+static bool pp_first_block(const struct tcphdr *th, u32 *from, u32 *to)
+{
+	const u8 *opt = (const u8 *)(th + 1);
+	const u8 *end = (const u8 *)th + th->doff * 4;
+
+	while (opt < end && *opt != TCPOPT_EOL) {
+		if (*opt == TCPOPT_NOP) {
+			opt++;
+			continue;
+		}
+		if (end - opt < 2 || opt[1] < 2 || opt[1] > end - opt)
+			return false;
+		if (*opt == TCPOPT_SACK &&
+		    opt[1] >= TCPOLEN_SACK_BASE + TCPOLEN_SACK_PERBLOCK) {
+			*from = get_unaligned_be32(opt + 2);
+			*to = get_unaligned_be32(opt + 6);
+			return true;
+		}
+		opt += opt[1];
+	}
+	return false;
+}
+
+/* A segment that has come, before the stack looks at it: each of every established
+ * socket. Context: softirq or backlog, socket lock held.
+ */
+static void pp_probe_see(void *data, struct sock *sk, struct sk_buff *skb)
+{
+	struct pp_flow *fl;
+	u32 from, to;
+
+	if (inet_csk(sk)->icsk_ca_ops->get_info != pp_get_info)
+		return;
+	fl = pp_flow_of(sk);
+	if (!fl || !fl->probes_out)
+		return;
+	fl->dsack = PP_DSACK_ECHO;
+	if (pp_first_block(tcp_hdr(skb), &from, &to) && from != fl->probe_seq)
+		fl->dsack = to - from == 1 ? PP_DSACK_OLD : PP_DSACK_DATA;
+}
+
 /**
  * pp_probe_echo() - is this ACK the echo of the newest probe?
  * @fl: the flow; caller holds the socket lock
  *
- * Probes and echoes keep their order, so the newest is answered when as many
- * echoes have come as probes are out.
+ * Its sequence number tells. Where that is not known, probes and echoes keep their
+ * order, so the newest is answered when as many echoes have come as probes are out.
  */
 bool pp_probe_echo(struct pp_flow *fl)
 {
 	struct tcp_sock *tp = tcp_sk(fl->sk);
+	u8 dsack = fl->dsack;
 	u32 got;
 
 	if (!fl->probes_out)
 		return false;
+	fl->dsack = PP_DSACK_UNSEEN;
 	got = tp->dsack_dups - fl->dsack_seen;
+	if (dsack == PP_DSACK_UNSEEN && tp->tcp_clock_cache <
+	    fl->probe_sent_ns + fl->chan->probe_base_ns)
+		dsack = PP_DSACK_DATA;
+	if (got && dsack == PP_DSACK_DATA) {
+		/* the stack's own, late by an echo */
+		fl->dsack_hidden += got;
+		fl->dsack_seen = tp->dsack_dups;
+		fl->stats.doubles += got;
+		trace_fl_prioplus_probe(fl->sk, 3, 0);
+		return false;
+	}
+	if (got && dsack == PP_DSACK_OLD) {
+		/* the path lives */
+		fl->dsack_seen = tp->dsack_dups;
+		fl->probes_lost = min_t(u16, fl->probes_lost,
+					PP_ECHO_BACKOFF_MAX);
+		return false;
+	}
 	if (!got) {
 		/* perhaps the peer has answered, but sends no D-SACKs */
 		if (pp_stamp_is_newest(fl))
@@ -301,12 +393,13 @@ bool pp_probe_echo(struct pp_flow *fl)
 	}
 	fl->stats.echoes += got;
 	fl->dsack_seen = tp->dsack_dups;
-	if (fl->late) {
-		if (!pp_late_echo(fl))
+	if (dsack != PP_DSACK_ECHO || !fl->turned) {
+		if (fl->late && !pp_late_echo(fl))
 			return false;
-	} else if (got < fl->probes_out) {
-		fl->probes_out -= got;
-		return false;
+		if (!fl->late && got < fl->probes_out) {
+			fl->probes_out -= got;
+			return false;
+		}
 	}
 	pp_dsack_restore(fl);
 	fl->probes_lost = 0;
@@ -489,4 +582,37 @@ void pp_probe_release(struct pp_flow *fl)
 	else if (hrtimer_try_to_cancel(&fl->timer) >= 0)
 		pp_timer_drop(fl);
 	/* else it is running, waits for the socket lock, and drops itself */
+}
+
+static void pp_probe_match(struct tracepoint *tp, void *data)
+{
+	if (!strcmp(tp->name, "tcp_probe"))
+		pp_probe_tracepoint = tp;
+}
+
+/**
+ * pp_probe_start() - begin to tell echoes from other D-SACKs
+ *
+ * Context: process, module load. Return: 0 or a negative errno.
+ */
+int pp_probe_start(void)
+{
+	/* the compiler compares the arguments */
+	check_trace_callback_type_tcp_probe(pp_probe_see);
+	for_each_kernel_tracepoint(pp_probe_match, NULL);
+	if (!pp_probe_tracepoint)
+		return -EOPNOTSUPP;
+	return tracepoint_probe_register(pp_probe_tracepoint, pp_probe_see,
+					 NULL);
+}
+
+/**
+ * pp_probe_stop() - end of that
+ *
+ * Context: process, module load or unload.
+ */
+void pp_probe_stop(void)
+{
+	tracepoint_probe_unregister(pp_probe_tracepoint, pp_probe_see, NULL);
+	tracepoint_synchronize_unregister();
 }

@@ -246,6 +246,42 @@ test_reordering()
 	complete /run/a 700000
 }
 
+# Shortest delay of the echoes in the trace, ns.
+shortest_echo()
+{
+	sed -n 's/.*what=echo delay_ns=//p' $tracing/trace | sort -n | head -1
+}
+
+# stops_beside IMPAIRMENT: a low flow stops and probes while others come and go.
+stops_beside()
+{
+	tc -n cr qdisc replace dev east root netem limit 1000 rate 1gbit delay 50us $1 ||
+		fault "netem $1"
+	tc -n cr qdisc replace dev west root netem limit 1000 delay 50us || fault "netem"
+	trace_flows
+	flow -c prioplus -q 1 -n 6 -b -1 -L 110 > /run/low &
+	for port in 5001 5002 5003 5004 5005 5006 5007 5008; do
+		sleep 0.008
+		flow -c prioplus -q 5 -p $port -b -1 -L 5 > /run/high
+	done
+	wait
+	echo 0 > $tracing/events/fairlane/enable
+}
+
+# Data that arrives twice draws D-SACKs, as probes do: no echo before its time.
+test_double_data()
+{
+	stops_beside ''
+	plain=$(shortest_echo)
+	expect "D-SACKs of data where there are none" "$(grep -c 'what=data' $tracing/trace)" -eq 0
+	stops_beside 'duplicate 50%'
+	echo "# shortest echo $plain ns, $(shortest_echo) with doubles; $(grep -c 'what=echo' $tracing/trace) echoes, $(grep -c 'what=data' $tracing/trace) other D-SACKs"
+	expect "echoes" "$(grep -c 'what=echo' $tracing/trace)" -ge 50
+	expect "D-SACKs of data" "$(grep -c 'what=data' $tracing/trace)" -ge 3
+	# a packet's time is 12 us
+	expect "shortest echo, ns" "$(shortest_echo)" -ge $((plain - 2000))
+}
+
 # close() while stopped: everything is delivered. Abort: everything is freed.
 test_close_stopped()
 {
@@ -704,7 +740,7 @@ trap 'drop_net' EXIT
 # The stack distrusts times below 1 us, and booting takes none here.
 sleep 0.01
 load || exit 1
-tests=${*:-addresses priorities priority_change live_priority probes trace loss ack_loss reordering close_stopped switch
+tests=${*:-addresses priorities priority_change live_priority probes trace loss ack_loss reordering double_data close_stopped switch
 	listener poor_peers base_rtt settings ledbat prioplus_ledbat one_way deadlines many_flows
 	ecn mixed_mtu path_change short_flows removal}
 run_tests 1 $tests
