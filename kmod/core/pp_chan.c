@@ -25,7 +25,7 @@
 #define PP_LONG_FIRST_PKTS	10
 #define PP_LONG_FIRST_PART	8
 /* Default of share_ns there, as a part of A. */
-#define PP_LONG_SHARE_PART	16
+#define PP_LONG_SHARE_PART	32
 /* Points for resuming that a stop takes: the first dip is the own departure. */
 #define PP_CLEAR_STOP		18
 #define PP_CLEAR_STOP_MAX	120

@@ -93,7 +93,8 @@
  *    some doublings more until it fills the line: those that it has stopped would
  *    take its climb for its end, and wait for that many more probes. And W_AI is
  *    so little of a BDP that shares would take seconds to meet: share_ns
- *    (pp_weight.c) is A/16 unless it is set.
+ *    (pp_weight.c) is A/32 unless it is set. A settled flow stops at the second sample
+ *    that is a channel above its limit, without waiting for the end of a round.
  */
 #include "pp_count.h"
 #include "pp_weight.h"
@@ -306,6 +307,10 @@ static bool pp_over_limit(struct pp_core *pp, const struct pp_chan *ch,
 	/* two samples in a row; with one packet in flight, they are RTTs */
 	if (pp->over < 2 && pp->wnd >= 2 * FL_WND_ONE)
 		return false;
+	/* a round is long there, and what is in flight is the high one's queue */
+	if (ch->paced && pp->in_channel >= PP_SETTLED &&
+	    s->delay_ns - ch->limit_ns >= ch->width_ns)
+		return true;
 	if (!fl_seq_after(s->ack_seq, pp->round_end))
 		return false;
 	pp->round_end = s->snd_nxt;
