@@ -121,6 +121,7 @@ static u64 fabric_stamp_value(struct fabric_stamp *stamp, u64 delay_ns,
 	if (stamp->round_ns) {
 		delay = fabric_round(stamp->told_ns, delay, stamp->round_ns);
 		stamp->told_ns = delay;
+		delay = fabric_round_middle(delay, stamp->round_ns);
 	}
 	return delay;
 }

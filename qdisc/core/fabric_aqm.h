@@ -125,4 +125,19 @@ static inline u32 fabric_round(u32 told, u32 value, u32 round)
 	return value & ~(round - 1);
 }
 
+/**
+ * fabric_round_middle() - what a rounded value is told as
+ * @told: what fabric_round() gave
+ * @round: power of two
+ *
+ * The least of what it stands for would be half of @round too little on average, and
+ * a queue steered by it that much too long. Nothing is told of what may be empty.
+ *
+ * Return: the middle of what @told stands for; 0 for 0.
+ */
+static inline u32 fabric_round_middle(u32 told, u32 round)
+{
+	return told ? told + round / 2 : 0;
+}
+
 #endif /* FABRIC_AQM_H */

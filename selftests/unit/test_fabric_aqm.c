@@ -100,6 +100,11 @@ TEST(rounding_tells_the_same_as_long_as_it_can)
 	CHECK_EQ(fabric_round(0, 0xffffffff, 65536), 0xffff0000U);
 	CHECK_EQ(fabric_round(7, 8, 1), 8U);
 	CHECK_EQ(fabric_round(8, 8, 1), 8U);
+	/* told as the middle, but nothing of next to nothing */
+	CHECK_EQ(fabric_round_middle(4096, 1024), 4608U);
+	CHECK_EQ(fabric_round_middle(0, 1024), 0U);
+	CHECK_EQ(fabric_round_middle(0xffff0000, 65536), 0xffff8000U);
+	CHECK_EQ(fabric_round_middle(8, 1), 8U);
 }
 
 /* A header with options. */
