@@ -195,7 +195,7 @@ test_ecn()
 # too, is silent for 600 ms, with Reno as well; a third time would make it 1.4 s.
 test_loss()
 {
-	in_ns za ethtool -K e0 tso off gso off > /dev/null 2>&1
+	in_ns za offload e0 tso off gso off > /run/offload 2>&1 || fault "$(cat /run/offload)"
 	tc -n za qdisc replace dev e0 root netem limit 10000 loss random 1%
 	tc -n zr qdisc replace dev west root netem limit 10000 loss random 10%
 	flows 4 200:all:mark 1200:all:mark

@@ -7,7 +7,7 @@
 #	ta --- tr --- tb	1 Gbit/s from tr to tb, sch_fabric stamps there
 #
 # Names of tests as arguments select. Needs root, lablink, sch_fabric, ip, tc,
-# ethtool and, in PATH, ccflow, signed and lablink-ctl; $MODULES is the modules' folder.
+# nstat and, in PATH, ccflow, signed, offload and lablink-ctl; $MODULES is the modules' folder.
 set -u
 # shellcheck disable=SC1090,SC1091 # guest.sh is looked at by itself
 . "${LIB:?the file selftests/lib/guest.sh}"
@@ -44,11 +44,11 @@ undamaged()
 	done
 }
 
-# All devices of the hosts: ethtool -K $*
+# All devices of the hosts: offload e0 $*
 offloads()
 {
 	for n in ta tb; do
-		in_ns $n ethtool -K e0 "$@" > /dev/null 2>&1
+		in_ns $n offload e0 "$@" > /run/offload 2>&1 || fault "$(cat /run/offload)"
 	done
 }
 

@@ -33,6 +33,8 @@ static void lablink_rx_napi(struct lablink_priv *priv, struct sk_buff *skb)
 		kfree_skb(skb);
 		return;
 	}
+	/* NICs tell it, and GRO keeps so few flows without that it merges none */
+	skb_get_hash(skb);
 	spin_lock(&priv->rx.lock);
 	__skb_queue_tail(&priv->rx, skb);
 	kick = !priv->rx_masked;
