@@ -191,6 +191,7 @@ static inline u32 pp_random(struct pp_flow *fl)
 }
 
 /* pp_share.c */
+bool pp_configure(struct pp_flow *fl, const struct fl_profile *pf);
 bool pp_chan_take(struct pp_flow *fl, const struct pp_chan *want);
 void pp_chan_drop(struct pp_flow *fl);
 

@@ -40,11 +40,6 @@
 
 /* A flow that sent nothing for this many base RTTs probes before it sends. */
 #define PP_IDLE_RTTS		16
-/* Most that the handshake's RTT is believed before the first own sample, us: a
- * lost SYN or SYN-ACK makes it a second, and the wait for a lost probe follows
- * from it. Longer paths are found by that wait's doubling.
- */
-#define PP_HANDSHAKE_MAX_US	5000
 
 /* Flows with less do not let the queue drain: they have next to none of it. */
 #define PP_DIP_PKTS		2
@@ -52,79 +47,6 @@
 struct kmem_cache *pp_flow_cache;
 
 static struct tcp_congestion_ops tcp_prioplus_ledbat;
-
-/* Measured base RTT, ns; 0 = not yet. */
-static u32 pp_measured_base_ns(const struct pp_flow *fl, u64 line_bps, u32 wire)
-{
-	u32 base_ns = pp_base(fl)->data_ns;
-	u32 probe_ns = pp_base(fl)->probe_ns;
-
-	if (probe_ns != FL_BASE_NONE) {
-		/* a probe is shorter than a packet, on two links at least */
-		probe_ns += 2 * div64_u64((u64)wire * 8 * NSEC_PER_SEC,
-					  line_bps);
-		base_ns = min_t(u32, base_ns, probe_ns);
-	}
-	return base_ns == FL_BASE_NONE ? 0 : base_ns;
-}
-
-/* Return: false without memory for a channel: the flow keeps what it has. */
-static bool pp_configure(struct pp_flow *fl, const struct fl_profile *pf)
-{
-	u32 wire = fl_wire_bytes(fl->sk);
-	u64 line_bps = fl_flow_line_bps(fl->sk, fl->set, pf, true);
-	struct pp_conf cf = {
-		.base_ns = fl_flow_base_rtt_ns(fl->set, pf),
-		.probe_base_ns = READ_ONCE(pf->probe_rtt_ns),
-		.line_bps = line_bps,
-		.wire_bytes = wire,
-		.fluct_ns = READ_ONCE(pf->fluct_ns),
-		.noise_ns = READ_ONCE(pf->noise_ns),
-		.eps_ns = READ_ONCE(pf->epsilon_ns),
-		.probe_cap_ns = READ_ONCE(pf->probe_cap_us) * NSEC_PER_USEC,
-		.start_permille = READ_ONCE(pf->start_permille),
-		.middle_permille = READ_ONCE(pf->start_middle_permille),
-		.high_permille = READ_ONCE(pf->start_high_permille),
-		.middle_prio = READ_ONCE(pf->start_middle_priority),
-		.high_prio = READ_ONCE(pf->start_high_priority),
-		.first_permille = READ_ONCE(pf->first_permille),
-		.urgent_prio = READ_ONCE(pf->urgent_priority),
-		.ai_bytes = READ_ONCE(pf->ai_bytes),
-		.share_ns = READ_ONCE(pf->share_ns),
-		.weight_milli = fl_flow_weight_milli(fl->sk, fl->set),
-		.paper = READ_ONCE(pf->paper),
-	};
-	u32 was_milli = fl->chan ? fl->chan->weight_milli : 0;
-	struct pp_chan chan = { };
-
-	/* GAIN is a packet in an RTT */
-	if (fl->core.base == &fl_ledbat_channel_ops)
-		cf.ai_bytes = wire * READ_ONCE(pf->ledbat_gain_permille) / 1000;
-	if (!cf.base_ns) {
-		cf.base_ns = pp_measured_base_ns(fl, line_bps, wire);
-		cf.probe_base_ns = pp_base(fl)->probe_ns != FL_BASE_NONE ?
-				   pp_base(fl)->probe_ns : 0;
-	}
-	if (!cf.base_ns)
-		cf.base_ns = clamp_t(u32, tcp_sk(fl->sk)->srtt_us >> 3, 1,
-				     PP_HANDSHAKE_MAX_US) * NSEC_PER_USEC;
-	/* a measured RTT is any; ranges of the profile make this succeed */
-	cf.base_ns = min_t(u32, cf.base_ns, NSEC_PER_SEC);
-	cf.probe_base_ns = min_t(u32, cf.probe_base_ns, NSEC_PER_SEC);
-	pp_chan_init(&chan, &cf, fl->prio);
-	/* given for full packets only: how much shorter a probe takes depends on
-	 * how many links there are
-	 */
-	if (!READ_ONCE(pf->probe_rtt_ns))
-		chan.probe_base_ns = min_t(u32, chan.probe_base_ns,
-					   pp_base(fl)->probe_ns);
-	if (fl->fallback)
-		chan.limit_ns = U32_MAX;
-	if (!pp_chan_take(fl, &chan))
-		return false;
-	pp_reweigh(&fl->core, fl->chan, was_milli);
-	return true;
-}
 
 /**
  * pp_refresh() - take in new base RTTs, priority and settings
