@@ -48,7 +48,8 @@
  *     still is off alone: D would move if all were. So if the average of D has
  *     kept within a quarter of the error for four round trips, the flow goes a
  *     quarter of the way in each. An empty queue says nothing about shares;
- *     after a round trip of it rates grow by half an octave in each.
+ *     after a round trip of it rates grow by half an octave in each, 4 q / RTT
+ *     at most.
  *
  * Measured (selftests/unit/test_soze_net.c, selftests/scale): shares exact to
  * 0.1 %, D within 0.1 us of T, from 5 us to 5 ms and from 2 to 1000 flows with one
@@ -88,10 +89,13 @@
 #define SZ_MEAN_SHIFT		2
 #define SZ_STILL_GAIN		(SZ_ONE / 4)
 #define SZ_STILL_GAIN_SHIFT	4
-/* D of less than k / 4 is that of an empty queue; growth then, octaves. */
+/* D of less than k / 4 is that of an empty queue; growth then, octaves, and the part
+ * of (10)'s 16 q / RTT that it is at most: an RTT goes by until it is heard of.
+ */
 #define SZ_EMPTY_SHIFT		2
 #define SZ_EMPTY_RTTS		SZ_ONE
-#define SZ_EMPTY_GROWTH_SHIFT	1
+#define SZ_EMPTY_GROWTH		(SZ_ONE / 2)
+#define SZ_EMPTY_GAIN_SHIFT	2
 /* Fractional bits of packets in a ns, 32 more than the window needs. */
 #define SZ_PKTS_SHIFT		36
 /* Window beyond what is in flight: 1/16, and so many packets. */
@@ -296,6 +300,7 @@ static void sz_stand_still(struct sz_core *sz, const struct sz_par *par,
 			   const struct sz_sample *s, s64 told_l2, s64 gain,
 			   s64 part, bool often)
 {
+	s64 grow = min_t(s64, gain >> SZ_EMPTY_GAIN_SHIFT, SZ_EMPTY_GROWTH);
 	s64 error, moved, still_l2 = sz->still_l2;
 
 	sz->now_l2 += sz_mul(told_l2 - sz->now_l2, part);
@@ -310,8 +315,7 @@ static void sz_stand_still(struct sz_core *sz, const struct sz_par *par,
 		sz->still = 0;
 		sz->empty = min_t(u32, sz->empty + part, SZ_EMPTY_RTTS);
 		if (sz->empty == SZ_EMPTY_RTTS && often && error > 0)
-			sz->rate_l2 += min_t(s64, part >> SZ_EMPTY_GROWTH_SHIFT,
-					     error);
+			sz->rate_l2 += min_t(s64, sz_mul(part, grow), error);
 		return;
 	}
 	sz->empty = 0;

@@ -146,8 +146,8 @@ TEST(error_while_the_queue_stands_still)
 {
 	struct sz_sample s = { .rtt_ns = 100000 };
 	struct sz_par par;
+	double off[2], grown, q = 20 / log(50);
 	struct sz_core sz;
-	double off[2];
 	int moving, i;
 
 	REQUIRE(!sz_par_init(&par, &paper));
@@ -180,9 +180,21 @@ TEST(error_while_the_queue_stands_still)
 		s.now_ns = i * 2500;
 		sz_on_ack(&sz, &par, &s);
 	}
-	/* half an octave in 9 round trips, and the gain of (1) */
-	CHECK_MSG(log2(OF(sz.rate_l2) / 2e8) > 3.9, "%.3f", log2(OF(sz.rate_l2) / 2e8));
-	CHECK_MSG(log2(OF(sz.rate_l2) / 2e8) <= 6, "%.3f", log2(OF(sz.rate_l2) / 2e8));
+	/* 4 q / RTT octaves in 9 round trips, and the gain of (1) */
+	grown = log2(OF(sz.rate_l2) / 2e8);
+	CHECK_MSG(grown > 9 * 4 * q / 100, "%.3f", grown);
+	CHECK_MSG(grown <= 9 * 4 * q / 100 + 0.6, "%.3f", grown);
+	/* half an octave with a short RTT */
+	s.rtt_ns = 20000;
+	sz_init(&sz, &par, 0, 200000000, 1000);
+	sz.starting = false;
+	sz.age = 24U << SZ_SHIFT;
+	for (i = 1; i <= 400; i++) {
+		s.now_ns = i * 500;
+		sz_on_ack(&sz, &par, &s);
+	}
+	grown = log2(OF(sz.rate_l2) / 2e8);
+	CHECK_MSG(grown > 3.5 && grown <= 6, "%.3f", grown);
 }
 
 TEST(equation_7_both_forms)
