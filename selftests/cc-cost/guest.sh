@@ -10,6 +10,7 @@
 # Answers with lines
 #
 #	ack CONTROL FLOWS ROLE WHAT CALLS CYCLES	from cc_cost.c, over 0.4 s
+#	carried FLOWS ROLE WHAT CALLS CYCLES PACKETS	Söze with TSO and GRO
 #	stopped FLOWS ROLE WHAT CALLS CYCLES		the same of stopped flows
 #	stamp NAME CYCLES PACKETS			a fabric without and with it
 #	slab CONTROL FLOWS CACHE OBJECTS BYTES		what the flows have added
@@ -146,6 +147,30 @@ ack()
 	let_go one
 }
 
+# The same with large packets: Söze's senders hand out up to 16 segments at once, the
+# fabric cuts them up and stamps each, and the receiver's device merges what comes
+# within 1 ms.
+carried()
+{
+	[ "${only:-soze}" = soze ] || return 0
+	for ns in a b; do
+		must ip -n $ns link set eth0 gso_max_segs 64
+		must ip netns exec $ns sysctl -q -w net.fairlane.gso_segs=16
+	done
+	must ip -n r link set eth0 gso_max_segs 64
+	# veth merges what a device without TSO has sent
+	must ip netns exec r offload eth1 tso off
+	must ip netns exec b offload eth0 gro on
+	must ip netns exec b sh -c 'echo 1000000 > /sys/class/net/eth0/gro_flush_timeout'
+	must tc -n r qdisc change dev eth1 root fabric stamp soze stamp-round 65536
+	hold one 5000 -c soze -n "$1" -q 3
+	usleep 600000
+	order reset
+	usleep 400000
+	sed "s/^/carried $1 /" /proc/cc_cost
+	let_go one
+}
+
 # A flow of Swift with a higher target keeps flows of PrioPlus stopped: first they
 # have the line, then it comes.
 stopped()
@@ -234,6 +259,7 @@ for flows in 1 8; do
 	done
 done
 [ -z "$only" ] || {
+	carried 8
 	cat /proc/kallsyms
 	finish "done"
 }
@@ -243,4 +269,5 @@ done
 for cc in reno bbr prioplus prioplus-ledbat swift ledbat d2tcp soze; do
 	slab $cc 1000
 done
+carried 8
 finish "done"

@@ -33,6 +33,12 @@ $1 == "ack" {
 		dispatch = $7
 }
 
+$1 == "carried" {
+	carried_calls[$3, $4] = $5
+	carried_cycles[$3, $4] = $6
+	carried_packets[$3, $4] = $7
+}
+
 $1 == "stamp" { stamp[$2] = $3 / $4 }
 
 $1 == "stopped" {
@@ -82,9 +88,9 @@ END {
 	close(file)
 
 	file = out "/soze.rst"
-	line = "=============================================  ============"
+	line = "=============================================  ==========  ==================="
 	print line > file
-	print "part                                           instructions" > file
+	print "part                                           one by one  as TSO/GRO carry it" > file
 	print line > file
 	f = flows[counts]
 	acks = calls["soze", f, "sender", "in_ack"]
@@ -97,22 +103,40 @@ END {
 	part[6] = ack["soze", f]
 	part[7] = 4 * dispatch
 	split("data packet, sender's hook: inserted|the switch's stamp (raised)|data packet, receiver's hook: taken in|ACK, receiver's hook: inserted with the echo|ACK, sender's hook: read|callbacks of soze, an ACK|netfilter's calls of four hooks", text, "|")
+	# The same for each packet with data on the line, which share skbs and ACKs.
+	wire = carried_packets["sender", "out_data"]
+	many[1] = per(carried_cycles["sender", "out_data"], wire)
+	many[2] = part[2]
+	many[3] = per(carried_cycles["receiver", "in_data"] - carried_cycles["receiver", "lookup"], wire)
+	many[4] = per(carried_cycles["receiver", "out_ack"], wire)
+	many[5] = per(carried_cycles["sender", "in_ack"] - carried_cycles["sender", "lookup"], wire)
+	for (k = 1; k <= kinds; k++)
+		many[6] += per(carried_cycles["sender", what[k]], wire)
+	many[7] = dispatch * per(carried_calls["sender", "out_data"] + carried_calls["receiver", "in_data"] + \
+		carried_calls["receiver", "out_ack"] + carried_calls["sender", "in_ack"], wire)
 	for (i = 1; i <= 7; i++) {
 		soze += part[i]
-		printf "%-45s  %12.0f\n", text[i], part[i] > file
+		together += many[i]
+		printf "%-45s  %10.0f  %19.0f\n", text[i], part[i], many[i] > file
 	}
-	printf "%-45s  %12.0f\n", "together", soze > file
-	printf "%-45s  %12.0f\n", "for comparison: a packet of Reno, out",
+	printf "%-45s  %10.0f  %19.0f\n", "together", soze, together > file
+	printf "%-45s  %10s  %19.1f\n", "packets on the line for a call: out", "1", \
+		per(wire, carried_calls["sender", "out_data"]) > file
+	printf "%-45s  %10s  %19.1f\n", "packets on the line for a call: in", "1", \
+		per(wire, carried_calls["receiver", "in_data"]) > file
+	printf "%-45s  %10.1f  %19.1f\n", "packets with data for an ACK", \
+		per(calls["soze", f, "sender", "out_data"], acks), per(wire, carried_calls["sender", "in_ack"]) > file
+	printf "%-45s  %10.0f\n", "for comparison: a packet of Reno, out",
 	       per(cycles["reno", f, "sender", "out_data"], calls["reno", f, "sender", "out_data"]) > file
-	printf "%-45s  %12.0f\n", "for comparison: a packet of Reno, in",
+	printf "%-45s  %10.0f\n", "for comparison: a packet of Reno, in",
 	       per(cycles["reno", f, "receiver", "in_data"], calls["reno", f, "receiver", "in_data"]) > file
 	print line > file
 	close(file)
 
 	file = out "/stopped.rst"
-	line = "======  ======  ==========  =====  =============  =========  ============"
+	line = "======  ======  ==========  ============  =====  =============  =========  ============"
 	print line > file
-	print "flows   probes  timer runs  other  stack's timer  echoes     instructions" > file
+	print "flows   probes  timer runs  ACKs of data  other  stack's timer  echoes     instructions" > file
 	print line > file
 	for (f in stopped) {
 		probes = stopped_calls[f, "sender", "out_data"]
@@ -122,19 +146,29 @@ END {
 		rto = stopped_calls[f, "sender", "rto"]
 		segs = stopped_calls[f, "sender", "min_tso_segs"]
 		# the stack asks with each echo whether there is something to send
-		other = stopped_calls[f, "sender", "out_ack"] + stopped_calls[f, "sender", "cong_control"] + \
-			(segs > echoes ? segs - echoes : 0)
+		went_on = stopped_calls[f, "sender", "cong_control"]
+		other = stopped_calls[f, "sender", "out_ack"] + (segs > echoes ? segs - echoes : 0)
 		spent = stopped_cycles[f, "sender", "timer"] + stopped_cycles[f, "sender", "in_ack_event"] + \
 			stopped_cycles[f, "sender", "min_tso_segs"]
-		printf "%-6d  %6d  %10d  %5d  %13d  %9d  %12.0f\n", f, probes, timers, other, rto, echoes,
+		printf "%-6d  %6d  %10d  %12d  %5d  %13d  %9d  %12.0f\n", f, probes, timers, went_on, other, rto, echoes,
 		       per(spent, probes) > file
+		events_beside = went_on + other + rto
 		# A probe or an echo is under way when counting begins or ends, for each flow.
 		if (!probes || timers < probes - f || timers > probes + f)
-			beside += 1 + (timers > probes ? timers - probes : probes - timers)
+			events_beside += 1 + (timers > probes ? timers - probes : probes - timers)
 		if (events != echoes || echoes > probes + f)
-			beside += 1 + (events > probes ? events - probes : probes - events)
-		beside += other + rto
+			events_beside += 1 + (events > probes ? events - probes : probes - events)
+		# With ACKs of data a flow was not stopped all the time. If no run was without, that
+		# is what was measured.
+		if (went_on) {
+			beside_moving += events_beside
+		} else {
+			beside += events_beside
+			stopped_runs++
+		}
 	}
+	if (!stopped_runs)
+		beside = beside_moving
 	print line > file
 	close(file)
 
@@ -164,8 +198,8 @@ END {
 
 	file = out "/values"
 	pp = worst("prioplus")
-	printf "of_bbr %.2f\nof_dctcp %.2f\nbytes %.0f\nbeside %d\nsoze %.0f\n", pp / worst("bbr"),
-	       pp / worst("dctcp"), bytes["prioplus"], beside, soze > file
+	printf "of_bbr %.2f\nof_dctcp %.2f\nbytes %.0f\nbeside %d\nsoze %.0f\ncarried %.0f\n", pp / worst("bbr"),
+	       pp / worst("dctcp"), bytes["prioplus"], beside, soze, together > file
 	close(file)
 	exit !(controls && counts && ack["bbr", flows[1]] && ack["dctcp", flows[1]] && slab_controls && acks)
 }

@@ -36,10 +36,12 @@ enum cost_role {
  * struct cost_sum - what was counted of one kind
  * @calls: how often
  * @cycles: in all
+ * @packets: on the line, of what hooks have seen: a call may be for many
  */
 struct cost_sum {
 	u64 calls;
 	u64 cycles;
+	u64 packets;
 };
 
 /**

@@ -326,9 +326,10 @@ static unsigned int cost_hook(void *priv, struct sk_buff *skb,
 	enum cost_what what = COST_OUT_PLAIN;
 	u16 sport = 0, dport = 0;
 	struct cost_span span;
-	unsigned int result;
+	unsigned int result, packets;
 	int payload;
 
+	packets = max_t(u16, 1, skb_shinfo(skb)->gso_segs);
 	payload = cost_payload(skb, &sport, &dport);
 	if (payload >= 0) {
 		/* by ports: the packet may have no socket yet */
@@ -348,6 +349,7 @@ static unsigned int cost_hook(void *priv, struct sk_buff *skb,
 	result = in ? cost_hook_in(priv, skb, state) :
 		      cost_hook_out(priv, skb, state);
 	cost_end(&span, role, what);
+	cost_sums[role][what].packets += packets;
 	return result;
 }
 
@@ -477,10 +479,11 @@ static int cost_show(struct seq_file *seq, void *v)
 	for (role = 0; role < COST_ROLES; role++)
 		for (what = 0; what < COST_WHATS; what++)
 			if (cost_sums[role][what].calls)
-				seq_printf(seq, "%s %s %llu %llu\n",
+				seq_printf(seq, "%s %s %llu %llu %llu\n",
 					   cost_roles[role], cost_names[what],
 					   cost_sums[role][what].calls,
-					   cost_sums[role][what].cycles);
+					   cost_sums[role][what].cycles,
+					   cost_sums[role][what].packets);
 	return 0;
 }
 
