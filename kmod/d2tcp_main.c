@@ -74,7 +74,8 @@ static void d2tcp_round(const struct tcp_sock *tp, struct d2tcp *dt)
 }
 
 /* What the flow does, for the control plane. Context: RCU, socket not locked. */
-static void d2tcp_info(struct sock *sk, struct fl_info *info)
+static void d2tcp_info(struct sock *sk, const struct fl_attached *at,
+		       struct fl_info *info)
 {
 	const struct d2tcp *dt = inet_csk_ca(sk);
 	const struct tcp_sock *tp = tcp_sk(sk);
@@ -101,6 +102,7 @@ static void d2tcp_changed(struct sock *sk)
 }
 
 static const struct fl_cc d2tcp_cc = {
+	.none = { .cc = &d2tcp_cc },
 	.name = "d2tcp",
 	.info = d2tcp_info,
 	.changed = d2tcp_changed,

@@ -166,7 +166,7 @@ static void fl_attr_write(struct fl_flow *f, enum fl_setting_id id, bool has,
 static u32 fl_attr_weight_counted(const struct sock *sk,
 				  const struct fl_flow *f)
 {
-	const struct fl_cc *cc = f->cc;
+	const struct fl_cc *cc = fl_flow_cc(f);
 
 	if (!(f->now.set & BIT(FL_SET_WEIGHT)) && !(cc && cc->weighted))
 		return 0;
@@ -183,7 +183,7 @@ static u32 fl_attr_weight_counted(const struct sock *sk,
 u32 fl_attr_commit(struct sock *sk, struct fl_flow *f)
 {
 	struct fl_event ev[__FL_SET_COUNT];
-	const struct fl_cc *cc = f->cc;
+	const struct fl_cc *cc = fl_flow_cc(f);
 	u32 id, i, count = 0, changed = 0;
 
 	for (id = 0; id < __FL_SET_COUNT; id++) {
@@ -340,8 +340,8 @@ static void fl_info_line(struct sock *sk, const struct fl_flow *f,
 			 const struct fl_profile *pf, u8 from_profile,
 			 struct fl_info *info)
 {
-	const struct fl_cc *cc = f ? READ_ONCE(f->cc) : NULL;
-	bool measured = cc && cc->measures_line;
+	const struct fl_attached *at = f ? rcu_dereference(f->attached) : NULL;
+	bool measured = at && at->cc->measures_line;
 	u64 bps;
 	u8 from;
 
@@ -367,9 +367,9 @@ void fl_attr_info(struct sock *sk, const struct fl_flow *f,
 {
 	const struct fl_profile *pf = fl_profile_get(sock_net(sk));
 	const struct tcp_congestion_ops *ca;
+	const struct fl_attached *at;
 	u8 from_profile = FL_FROM_NETNS;
 	const struct fl_prefix *p;
-	const struct fl_cc *cc;
 	u32 val;
 
 	rcu_read_lock();
@@ -400,8 +400,8 @@ void fl_attr_info(struct sock *sk, const struct fl_flow *f,
 	ca = READ_ONCE(inet_csk(sk)->icsk_ca_ops);
 	if (ca)
 		strscpy(info->cc, ca->name, sizeof(info->cc));
-	cc = f ? READ_ONCE(f->cc) : NULL;
-	if (cc)
-		cc->info(sk, info);
+	at = f ? rcu_dereference(f->attached) : NULL;
+	if (at)
+		at->cc->info(sk, at, info);
 	rcu_read_unlock();
 }

@@ -225,11 +225,43 @@ struct fl_flow *fl_flow_attach(struct sock *sk, const struct fl_cc *cc)
 		return NULL;
 	refcount_inc(&f->ref);
 	fl_count(f->ns, FL_A_STAT_FLOWS_CC);
-	WRITE_ONCE(f->cc, cc);
+	rcu_assign_pointer(f->attached, &cc->none);
 	fl_flow_begin(sk, f, sk->sk_state);
 	return f;
 }
 EXPORT_SYMBOL_GPL(fl_flow_attach);
+
+/**
+ * fl_flow_show() - from now on readers may look at what a congestion control has
+ * @f: what fl_flow_attach() gave, or NULL
+ * @at: in the control's memory of the flow, complete
+ *
+ * Context: any, socket lock held.
+ */
+void fl_flow_show(struct fl_flow *f, const struct fl_attached *at)
+{
+	if (f)
+		rcu_assign_pointer(f->attached, at);
+}
+EXPORT_SYMBOL_GPL(fl_flow_show);
+
+/**
+ * fl_flow_shown() - what a congestion control has of a socket
+ * @sk: the socket
+ * @cc: the congestion control
+ *
+ * Context: RCU; the socket need not be locked. Return: what fl_flow_show() has shown;
+ * NULL if that was nothing, or another control's.
+ */
+const struct fl_attached *fl_flow_shown(const struct sock *sk,
+					const struct fl_cc *cc)
+{
+	const struct fl_flow *f = fl_flow_find(sk);
+	const struct fl_attached *at = f ? rcu_dereference(f->attached) : NULL;
+
+	return at && at->cc == cc && at != &cc->none ? at : NULL;
+}
+EXPORT_SYMBOL_GPL(fl_flow_shown);
 
 /**
  * fl_flow_detach() - a congestion control leaves a socket
@@ -244,7 +276,7 @@ void fl_flow_detach(struct sock *sk, struct fl_flow *f)
 	if (!f)
 		return;
 	atomic64_dec(&f->ns->stats[FL_A_STAT_FLOWS_CC]);
-	WRITE_ONCE(f->cc, NULL);
+	RCU_INIT_POINTER(f->attached, NULL);
 	/* its weight may not count any more; a socket that is gone paid back */
 	if (!fl_sock_gone(sk))
 		fl_attr_commit(sk, f);

@@ -24,17 +24,32 @@
 #include "fairlane.h"
 
 struct fl_account;
+struct fl_cc;
 struct fl_ns;
 struct fl_prefix;
 struct fl_rate_meter;
 
 /**
+ * struct fl_attached - what a congestion control has of a socket, for readers
+ * @cc: whose it is
+ *
+ * Part of the control's own memory, which is freed under RCU after fl_flow_detach().
+ * Readers do not hold the socket lock: when they look into the socket's private
+ * area it may be another control's already, and no pointer there can be followed.
+ */
+struct fl_attached {
+	const struct fl_cc *cc;
+};
+
+/**
  * struct fl_cc - what a congestion control offers to the control plane
+ * @none: of a socket for which nothing was shown yet; its @cc is this
  * @name: as in tcp_congestion_ops
  * @weighted: it heeds the weight: its sockets count for the budget
  * @measures_line: it counts on measured line rates, see fl_rate_measure()
- * @info: fill in what it knows; zeroed otherwise, settings already there.
- *	Context: RCU, socket possibly not locked: values may be torn
+ * @info: fill in what it knows; zeroed otherwise, settings already there. From what
+ *	fl_flow_show() has shown, or @none. Context: RCU, socket possibly not
+ *	locked: values may be torn
  * @changed: settings have changed on a live socket; optional. The next
  *	ACK or RTT sees it anyway, by fl_flow_changed(). Context: socket lock held, process
  *	or softirq
@@ -43,10 +58,12 @@ struct fl_rate_meter;
  * release callback does.
  */
 struct fl_cc {
+	struct fl_attached none;
 	const char *name;
 	bool weighted;
 	bool measures_line;
-	void (*info)(struct sock *sk, struct fl_info *info);
+	void (*info)(struct sock *sk, const struct fl_attached *at,
+		     struct fl_info *info);
 	void (*changed)(struct sock *sk);
 };
 
@@ -70,7 +87,7 @@ struct fl_values {
  * @policy_gen: generation of the policies that were asked; 0 = not yet
  * @ns: its network namespace
  * @prefix: profile of its destination; NULL = the namespace's
- * @cc: the congestion control, while one of ours is attached; RCU
+ * @attached: what the congestion control shows, while one of ours is attached
  * @sk: the socket, which outlives this
  * @meter: of fl_rate_measure(), socket lock; NULL = nothing measured yet
  * @own: set by setsockopt, by netlink, or inherited
@@ -92,7 +109,7 @@ struct fl_flow {
 	u32 policy_gen;
 	struct fl_ns *ns;
 	struct fl_prefix *prefix;
-	const struct fl_cc *cc;
+	const struct fl_attached __rcu *attached;
 	struct sock *sk;
 	struct fl_rate_meter *meter;
 	struct fl_values own;
@@ -112,7 +129,18 @@ struct fl_flow {
 /* For congestion controls ------------------------------------------------- */
 
 struct fl_flow *fl_flow_attach(struct sock *sk, const struct fl_cc *cc);
+void fl_flow_show(struct fl_flow *f, const struct fl_attached *at);
 void fl_flow_detach(struct sock *sk, struct fl_flow *f);
+const struct fl_attached *fl_flow_shown(const struct sock *sk,
+					const struct fl_cc *cc);
+
+/* Which of ours is attached? Context: socket lock held. */
+static inline const struct fl_cc *fl_flow_cc(const struct fl_flow *f)
+{
+	const struct fl_attached *at = rcu_dereference_protected(f->attached, true);
+
+	return at ? at->cc : NULL;
+}
 u32 fl_flow_so_priority(const struct sock *sk, const struct fl_flow *f);
 const struct fl_profile *fl_profile_for(const struct sock *sk,
 					struct fl_flow *f);

@@ -104,13 +104,15 @@ EXPORT_SYMBOL_GPL(fl_owd_pace);
 
 /**
  * fl_owd_info() - what the control plane shows of it
- * @tel: what fl_owd_want() gave, or NULL
+ * @sk: the socket, for which fl_owd_want() gave telemetry
  * @info: to be filled in
  *
- * Context: RCU, socket not locked.
+ * Context: RCU, socket not locked: its telemetry is looked up.
  */
-void fl_owd_info(const struct fl_tel *tel, struct fl_info *info)
+void fl_owd_info(const struct sock *sk, struct fl_info *info)
 {
+	const struct fl_tel *tel = fl_tel_lookup(sk);
+
 	if (!tel)
 		return;
 	info->flags |= FL_INFO_TELEMETRY_SENT;

@@ -13,6 +13,6 @@ bool fl_owd_want(struct sock *sk, struct fl_tel **tel, bool want);
 u32 fl_owd_sample(struct fl_tel *tel, u64 now_ns, u32 rtt_ns, u32 base_ns,
 		  u32 slack_ns);
 void fl_owd_pace(struct sock *sk, u64 wnd, u32 base_ns, u32 extra_ns);
-void fl_owd_info(const struct fl_tel *tel, struct fl_info *info);
+void fl_owd_info(const struct sock *sk, struct fl_info *info);
 
 #endif /* FL_OWD_H */

@@ -46,6 +46,7 @@ enum pp_dsack {
 
 /**
  * struct pp_flow - a flow
+ * @at: what readers find it by
  * @sk: its socket
  * @set: settings of the socket
  * @tel: telemetry, for one-way delays; NULL = RTTs
@@ -97,6 +98,7 @@ enum pp_dsack {
  * only the holder of the socket lock needs has a place in struct pp_sock as well.
  */
 struct pp_flow {
+	struct fl_attached at;
 	struct sock *sk;
 	struct fl_flow *set;
 	struct fl_tel *tel;

@@ -36,7 +36,7 @@
 size_t pp_get_info(struct sock *sk, u32 ext, int *attr,
 		   union tcp_cc_info *info)
 {
-	const struct pp_sock *ps = inet_csk_ca(sk);
+	const struct fl_attached *at;
 	const struct pp_chan *chan;
 	const struct pp_flow *fl;
 	size_t size;
@@ -50,9 +50,10 @@ size_t pp_get_info(struct sock *sk, u32 ext, int *attr,
 	    !READ_ONCE(fl_profile_get(sock_net(sk))->ss_compat) ||
 	    (1 << sk->sk_state) & (TCPF_LISTEN | TCPF_CLOSE))
 		return 0;
-	fl = rcu_dereference(ps->flow);
-	if (!fl)
+	at = fl_flow_shown(sk, &pp_cc);
+	if (!at)
 		return 0;
+	fl = container_of(at, struct pp_flow, at);
 	chan = READ_ONCE(fl->chan);
 	if (!fl->core.stopped) {
 		/* bytes of the window, no more than 2^33 */
@@ -72,14 +73,14 @@ size_t pp_get_info(struct sock *sk, u32 ext, int *attr,
 }
 
 /* What the flow does, for the control plane. Context: RCU, socket not locked. */
-static void pp_cc_info(struct sock *sk, struct fl_info *info)
+static void pp_cc_info(struct sock *sk, const struct fl_attached *at,
+		       struct fl_info *info)
 {
-	const struct pp_sock *ps = inet_csk_ca(sk);
-	const struct pp_flow *fl = rcu_dereference(ps->flow);
+	const struct pp_flow *fl = container_of(at, struct pp_flow, at);
 	const struct pp_chan *chan;
 	u64 bytes, wnd;
 
-	if (!fl)
+	if (at == &pp_cc.none)
 		return;
 	chan = READ_ONCE(fl->chan);
 	info->state = !fl->started ? FL_STATE_START :
@@ -110,7 +111,8 @@ static void pp_cc_info(struct sock *sk, struct fl_info *info)
 			     min_t(u32, fl->probes_out,
 				   fl->stats.probes - fl->stats.echoes);
 	info->watchdogs = fl->stats.watchdogs;
-	fl_owd_info(READ_ONCE(fl->tel), info);
+	if (READ_ONCE(fl->tel))
+		fl_owd_info(sk, info);
 }
 
 /* Settings have changed: a flow that waits for its next probe asks at once, since
@@ -130,6 +132,7 @@ static void pp_cc_changed(struct sock *sk)
 }
 
 const struct fl_cc pp_cc = {
+	.none = { .cc = &pp_cc },
 	.name = "prioplus",
 	.weighted = true,
 	.measures_line = true,

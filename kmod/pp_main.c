@@ -258,6 +258,8 @@ static void pp_adopt(struct sock *sk)
 	if (!pp_probe_possible(sk))
 		pp_fall_back(fl);
 	rcu_assign_pointer(ps->flow, fl);
+	fl->at.cc = &pp_cc;
+	fl_flow_show(fl->set, &fl->at);
 	pp_apply(fl);
 }
 

@@ -53,6 +53,7 @@
 
 /**
  * struct sz_flow - a flow
+ * @at: what readers find it by
  * @core: rate control
  * @par: its parameters
  * @last_echo_ns: when the last echo came
@@ -76,6 +77,7 @@
  * @rcu: readers of struct fl_info
  */
 struct sz_flow {
+	struct fl_attached at;
 	struct sz_core core;
 	struct sz_par par;
 	u64 last_echo_ns;
@@ -447,14 +449,18 @@ static void sz_changed(struct sock *sk)
 	sz_apply(sk, fl);
 }
 
+static const struct fl_cc sz_cc;
+
 /* What the flow does, for the control plane. Context: RCU, not locked. */
-static void sz_info(struct sock *sk, struct fl_info *info)
+static void sz_info(struct sock *sk, const struct fl_attached *at,
+		    struct fl_info *info)
 {
+	const struct sz_flow *fl = container_of(at, struct sz_flow, at);
 	const struct sz_sock *ss = inet_csk_ca(sk);
-	const struct sz_flow *fl = rcu_dereference(ss->flow);
+	/* or what another control has there: it is not followed */
 	const struct fl_tel *tel = READ_ONCE(ss->tel);
 
-	if (!fl) {
+	if (at == &sz_cc.none) {
 		info->state = FL_STATE_FALLBACK;
 		return;
 	}
@@ -483,6 +489,7 @@ static void sz_info(struct sock *sk, struct fl_info *info)
 }
 
 static const struct fl_cc sz_cc = {
+	.none = { .cc = &sz_cc },
 	.name = "soze",
 	.weighted = true,
 	.info = sz_info,
@@ -517,6 +524,8 @@ static void sz_init_sock(struct sock *sk)
 	if (tcp_snd_cwnd(tcp_sk(sk)) < 2)
 		tcp_snd_cwnd_set(tcp_sk(sk), 2);
 	rcu_assign_pointer(ss->flow, fl);
+	fl->at.cc = &sz_cc;
+	fl_flow_show(ss->set, &fl->at);
 }
 
 /* Context: RCU callback. */

@@ -39,6 +39,7 @@
 
 /**
  * struct ledbat_flow - a flow
+ * @at: what readers find it by
  * @set: settings of the socket
  * @wnd: window, packets << FL_WND_SHIFT
  * @state: of the window control
@@ -55,6 +56,7 @@
  * @rcu: readers of ledbat_info() do not hold the socket lock
  */
 struct ledbat_flow {
+	struct fl_attached at;
 	struct fl_flow *set;
 	u64 wnd;
 	struct fl_ledbat_state state;
@@ -148,15 +150,17 @@ static u32 ledbat_delay(const struct sock *sk, struct ledbat_flow *fl,
 	return fl->delay_ns;
 }
 
+static const struct fl_cc ledbat_cc;
+
 /* What the flow does, for the control plane. Context: RCU, socket not locked. */
-static void ledbat_info(struct sock *sk, struct fl_info *info)
+static void ledbat_info(struct sock *sk, const struct fl_attached *at,
+			struct fl_info *info)
 {
-	const struct ledbat *lb = inet_csk_ca(sk);
-	const struct ledbat_flow *fl = rcu_dereference(lb->flow);
+	const struct ledbat_flow *fl = container_of(at, struct ledbat_flow, at);
 	u32 base_ns;
 	u64 wnd;
 
-	if (!fl)
+	if (at == &ledbat_cc.none)
 		return;
 	base_ns = READ_ONCE(fl->base_ns);
 	info->state = base_ns ? FL_STATE_SENDING : FL_STATE_START;
@@ -176,6 +180,7 @@ static void ledbat_info(struct sock *sk, struct fl_info *info)
 }
 
 static const struct fl_cc ledbat_cc = {
+	.none = { .cc = &ledbat_cc },
 	.name = "ledbat",
 	.info = ledbat_info,
 };
@@ -200,6 +205,8 @@ static void ledbat_adopt(struct sock *sk)
 	fl_ledbat_ops.init(&fl->state, ktime_get_ns());
 	fl_take_over(sk, READ_ONCE(pf->gso_segs));
 	rcu_assign_pointer(lb->flow, fl);
+	fl->at.cc = &ledbat_cc;
+	fl_flow_show(fl->set, &fl->at);
 	fl_apply_wnd(sk, fl->wnd, 0, 0);
 }
 

@@ -155,7 +155,8 @@ static void swift_start(struct sock *sk, struct swift *sw,
 }
 
 /* What the flow does, for the control plane. Context: RCU, socket not locked. */
-static void swift_info(struct sock *sk, struct fl_info *info)
+static void swift_info(struct sock *sk, const struct fl_attached *at,
+		       struct fl_info *info)
 {
 	const struct swift *sw = inet_csk_ca(sk);
 	u64 wnd = READ_ONCE(sw->wnd);
@@ -170,7 +171,9 @@ static void swift_info(struct sock *sk, struct fl_info *info)
 	}
 	info->target_ns = READ_ONCE(sw->target_ns);
 	info->hops = sw->hops;
-	fl_owd_info(READ_ONCE(sw->tel), info);
+	/* not followed: it may be what another control has there */
+	if (READ_ONCE(sw->tel))
+		fl_owd_info(sk, info);
 	info->window_milli = (wnd * 1000) >> FL_WND_SHIFT;
 	info->rate_bps = div_u64(((wnd >> 8) * sw->mss >> (FL_WND_SHIFT - 8)) *
 				 8 * NSEC_PER_SEC,
@@ -178,6 +181,7 @@ static void swift_info(struct sock *sk, struct fl_info *info)
 }
 
 static const struct fl_cc swift_cc = {
+	.none = { .cc = &swift_cc },
 	.name = "swift",
 	.measures_line = true,
 	.info = swift_info,
