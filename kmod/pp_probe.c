@@ -21,9 +21,9 @@
  * segment of an established socket passes under the socket lock, looks at the
  * option while a probe is out: an echo's range is one byte, and each probe's another,
  * so that a probe or an echo that was doubled or comes late is known, too. In other
- * states (after close()) the tracepoint is not passed; there what comes before the
- * base RTT is over is no echo, and there and until the first echo counting has to do,
- * and time stamps:
+ * states (after close()) the tracepoint is not passed; there what comes before
+ * half of the base RTT is over is no echo, unless a probe before was lost, and there
+ * and until the first echo counting has to do, and time stamps:
  *
  * The echo of a probe that was given up may still come, after another probe
  * has left. Taken for the echo of that one, it would tell a delay that is too
@@ -367,8 +367,12 @@ bool pp_probe_echo(struct pp_flow *fl)
 		return false;
 	fl->dsack = PP_DSACK_UNSEEN;
 	got = tp->dsack_dups - fl->dsack_seen;
-	if (dsack == PP_DSACK_UNSEEN && tp->tcp_clock_cache <
-	    fl->probe_sent_ns + fl->chan->probe_base_ns)
+	/* a base RTT that is given says little of a probe's on many links: after
+	 * a lost one, any is believed
+	 */
+	if (dsack == PP_DSACK_UNSEEN && !fl->probes_lost &&
+	    tp->tcp_clock_cache <
+	    fl->probe_sent_ns + fl->chan->probe_base_ns / 2)
 		dsack = PP_DSACK_DATA;
 	if (got && dsack == PP_DSACK_DATA) {
 		/* the stack's own, late by an echo */
