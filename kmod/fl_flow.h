@@ -141,6 +141,7 @@ static inline const struct fl_cc *fl_flow_cc(const struct fl_flow *f)
 
 	return at ? at->cc : NULL;
 }
+
 u32 fl_flow_so_priority(const struct sock *sk, const struct fl_flow *f);
 const struct fl_profile *fl_profile_for(const struct sock *sk,
 					struct fl_flow *f);
