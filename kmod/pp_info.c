@@ -23,6 +23,27 @@
 /* ss divides the two gains by this. */
 #define PP_INFO_GAIN_SHIFT	8
 
+/* A flow as BBR's attribute. Context: RCU, socket not locked. */
+static void pp_fill_bbr(const struct pp_flow *fl, struct tcp_bbr_info *bbr)
+{
+	const struct pp_chan *chan = READ_ONCE(fl->chan);
+	u64 bw = 0;
+
+	if (!fl->core.stopped) {
+		/* bytes of the window, no more than 2^33 */
+		bw = ((fl->core.wnd >> 8) * READ_ONCE(fl->mss)) >>
+		     (FL_WND_SHIFT - 8);
+		bw = div_u64(min_t(u64, bw, 1ULL << 33) * NSEC_PER_SEC,
+			     max_t(u32, chan->base_ns, 1));
+	}
+	memset(bbr, 0, sizeof(*bbr));
+	bbr->bbr_bw_lo = (u32)bw;
+	bbr->bbr_bw_hi = (u32)(bw >> 32);
+	bbr->bbr_min_rtt = chan->base_ns / NSEC_PER_USEC;
+	bbr->bbr_pacing_gain = (u32)fl->prio << PP_INFO_GAIN_SHIFT;
+	bbr->bbr_cwnd_gain = fl->core.flows_q8;
+}
+
 /**
  * pp_get_info() - state of a flow for inet_diag and TCP_CC_INFO
  * @sk: the socket, possibly a listener
@@ -30,17 +51,15 @@
  * @attr: which one @info is
  * @info: where it goes
  *
- * Context: RCU, socket not locked: values may be torn from one another.
+ * Context: the socket is held, not locked, and its control may be changed meanwhile:
+ * values may be torn from one another. TCP_CC_INFO has not even RCU.
  * Return: bytes in @info.
  */
 size_t pp_get_info(struct sock *sk, u32 ext, int *attr,
 		   union tcp_cc_info *info)
 {
 	const struct fl_attached *at;
-	const struct pp_chan *chan;
-	const struct pp_flow *fl;
 	size_t size;
-	u64 bw = 0;
 
 	size = fl_diag_fill(sk, ext, attr, info);
 	if (size)
@@ -50,26 +69,15 @@ size_t pp_get_info(struct sock *sk, u32 ext, int *attr,
 	    !READ_ONCE(fl_profile_get(sock_net(sk))->ss_compat) ||
 	    (1 << sk->sk_state) & (TCPF_LISTEN | TCPF_CLOSE))
 		return 0;
+	rcu_read_lock();
 	at = fl_flow_shown(sk, &pp_cc);
-	if (!at)
-		return 0;
-	fl = container_of(at, struct pp_flow, at);
-	chan = READ_ONCE(fl->chan);
-	if (!fl->core.stopped) {
-		/* bytes of the window, no more than 2^33 */
-		bw = ((fl->core.wnd >> 8) * READ_ONCE(fl->mss)) >>
-		     (FL_WND_SHIFT - 8);
-		bw = div_u64(min_t(u64, bw, 1ULL << 33) * NSEC_PER_SEC,
-			     max_t(u32, chan->base_ns, 1));
+	if (at) {
+		pp_fill_bbr(container_of(at, struct pp_flow, at), &info->bbr);
+		*attr = INET_DIAG_BBRINFO;
+		size = sizeof(info->bbr);
 	}
-	memset(&info->bbr, 0, sizeof(info->bbr));
-	info->bbr.bbr_bw_lo = (u32)bw;
-	info->bbr.bbr_bw_hi = (u32)(bw >> 32);
-	info->bbr.bbr_min_rtt = chan->base_ns / NSEC_PER_USEC;
-	info->bbr.bbr_pacing_gain = (u32)fl->prio << PP_INFO_GAIN_SHIFT;
-	info->bbr.bbr_cwnd_gain = fl->core.flows_q8;
-	*attr = INET_DIAG_BBRINFO;
-	return sizeof(info->bbr);
+	rcu_read_unlock();
+	return size;
 }
 
 /* What the flow does, for the control plane. Context: RCU, socket not locked. */
