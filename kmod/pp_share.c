@@ -10,7 +10,6 @@
 #include <linux/hashtable.h>
 #include <linux/jhash.h>
 #include <linux/module.h>
-#include <linux/refcount.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 

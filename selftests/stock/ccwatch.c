@@ -21,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -135,8 +136,11 @@ int main(int argc, char **argv)
 	pid = fork();
 	if (pid < 0)
 		die("fork");
-	if (!pid)
+	if (!pid) {
+		/* whatever ends the other one */
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		change(argv + 2, argc - 2);
+	}
 	for (rounds = atoi(argv[1]); rounds > 0; rounds--) {
 		ours += dump(nl);
 		for (i = 0; i < 8 * PAIRS; i++) {
