@@ -79,6 +79,9 @@ enum pp_dsack {
  * @probes_out: probes without an echo
  * @probes_lost: unanswered probes in a row
  * @probes_plain: probes answered without a D-SACK, see PP_PROBES_PLAIN_MAX
+ * @probe_due: the timer found the socket owned by a process: send a probe
+ *	from min_tso_segs. Written without the socket lock, like @dead: no bits
+ * @dead: released; only the timer may still look at it
  * @plain: an ACK without a D-SACK had the time stamp of the newest probe
  * @late: echoes of probes that were given up may still come
  * @alike: the newest of these has the time stamp of the newest probe
@@ -86,10 +89,7 @@ enum pp_dsack {
  * @timer_for: enum pp_timer
  * @turned: no other of the last probes has @probe_seq
  * @started: a first probe was sent, or the flow began without
- * @probe_due: the timer found the socket owned by a process: send a probe
- *	from min_tso_segs
  * @timer_ref: the timer holds a reference on the socket
- * @dead: released; only the timer may still hold it
  * @fallback: probes are not answered on this path: goes on without stopping
  * @stats: counters that pp_info.c shows
  * @rcu: readers of get_info() do not hold the socket lock; nothing is probed any more
@@ -137,14 +137,14 @@ struct pp_flow {
 	u8 timer_for;
 	u8 dsack;
 	u8 probes_plain;
+	u8 probe_due;
+	u8 dead;
 	u8 started:1,
 	   plain:1,
 	   late:1,
 	   alike:1,
 	   turned:1,
-	   probe_due:1,
 	   timer_ref:1,
-	   dead:1,
 	   fallback:1;
 	struct {
 		u32 stops;
@@ -215,7 +215,6 @@ bool pp_probe_echo(struct pp_flow *fl);
 int pp_probe_start(void);
 void pp_probe_stop(void);
 void pp_timer_act(struct pp_flow *fl);
-extern atomic_t pp_timers;
 
 /* pp_owd.c */
 u32 pp_one_way(struct pp_flow *fl, u32 rtt_ns, u32 base_ns);

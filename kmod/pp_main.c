@@ -462,7 +462,7 @@ static u32 pp_min_tso_segs(struct sock *sk)
 
 	if (!fl)
 		return 1;
-	if (fl->probe_due)
+	if (READ_ONCE(fl->probe_due))
 		pp_timer_act(fl);
 	if (!tcp_send_head(sk))
 		return 1;
@@ -559,10 +559,7 @@ static void __exit pp_unregister(void)
 	tcp_unregister_congestion_control(&tcp_prioplus_ledbat);
 	tcp_unregister_congestion_control(&tcp_prioplus);
 	pp_probe_stop();
-	/* sockets are gone, a timer may still be on its way out */
-	while (atomic_read(&pp_timers))
-		schedule_timeout_uninterruptible(1);
-	synchronize_rcu();
+	/* sockets are gone, their timers go with the flows' memory */
 	rcu_barrier();
 	kmem_cache_destroy(pp_flow_cache);
 }

@@ -57,9 +57,6 @@
 
 static struct tracepoint *pp_probe_tracepoint;
 
-/* Timers that hold a socket; the module waits for them before it goes. */
-atomic_t pp_timers = ATOMIC_INIT(0);
-
 /**
  * pp_probe_possible() - does this connection allow probes at all?
  * @sk: the socket, in any state from the handshake on; caller holds its lock
@@ -153,7 +150,6 @@ static void pp_timer_arm(struct pp_flow *fl, enum pp_timer what, u64 ns)
 	if (!fl->timer_ref) {
 		fl->timer_ref = 1;
 		sock_hold(fl->sk);
-		atomic_inc(&pp_timers);
 	}
 	fl->timer_for = what;
 	hrtimer_start(&fl->timer, ns_to_ktime(ns), HRTIMER_MODE_REL_PINNED_SOFT);
@@ -488,7 +484,7 @@ void pp_timer_act(struct pp_flow *fl)
 {
 	enum pp_timer what = fl->timer_for;
 
-	fl->probe_due = 0;
+	WRITE_ONCE(fl->probe_due, 0);
 	fl->timer_for = PP_TIMER_NONE;
 	if (!pp_probe_possible(fl->sk)) {
 		/* signed since the flow began */
@@ -517,47 +513,40 @@ void pp_timer_act(struct pp_flow *fl)
 	}
 }
 
-/* Context: RCU callback. */
+/* Whoever looked at the flow when it was released has finished, the timer's function
+ * too unless it has seen @dead. Context: RCU callback.
+ */
 static void pp_flow_free(struct rcu_head *rcu)
 {
-	kmem_cache_free(pp_flow_cache, container_of(rcu, struct pp_flow, rcu));
+	struct pp_flow *fl = container_of(rcu, struct pp_flow, rcu);
+
+	hrtimer_cancel(&fl->timer);
+	if (fl->timer_ref)
+		sock_put(fl->sk);
+	kmem_cache_free(pp_flow_cache, fl);
 }
 
-/* The timer's hold on socket and flow ends. Context: socket not locked, or
- * locked by a caller that has a reference of its own.
+/* A process that has the socket may release the flow at the same time: it holds no
+ * lock that this could wait for. Context: softirq, thus RCU.
  */
-static void pp_timer_drop(struct pp_flow *fl)
-{
-	struct sock *sk = fl->sk;
-
-	call_rcu(&fl->rcu, pp_flow_free);
-	sock_put(sk);
-	/* last: the module may go as soon as this is zero */
-	atomic_dec(&pp_timers);
-}
-
-/* Context: softirq. */
 static enum hrtimer_restart pp_timer_fire(struct hrtimer *timer)
 {
 	struct pp_flow *fl = container_of(timer, struct pp_flow, timer);
 	struct sock *sk = fl->sk;
-	bool drop = false;
 
+	if (READ_ONCE(fl->dead))
+		return HRTIMER_NORESTART;
 	bh_lock_sock(sk);
-	if (fl->dead) {
-		drop = !hrtimer_is_queued(timer);
-	} else if (hrtimer_is_queued(timer)) {
-		/* armed anew while this call waited for the lock */
+	if (READ_ONCE(fl->dead) || hrtimer_is_queued(timer)) {
+		/* released, or armed anew, while this call waited for the lock */
 	} else if (sock_owned_by_user(sk)) {
-		fl->probe_due = 1;
+		WRITE_ONCE(fl->probe_due, 1);
 		if (!test_and_set_bit(TCP_TSQ_DEFERRED, &sk->sk_tsq_flags))
 			sock_hold(sk);
 	} else {
 		pp_timer_act(fl);
 	}
 	bh_unlock_sock(sk);
-	if (drop)
-		pp_timer_drop(fl);
 	return HRTIMER_NORESTART;
 }
 
@@ -575,17 +564,14 @@ void pp_probe_init(struct pp_flow *fl)
  * pp_probe_release() - end of a flow
  * @fl: the flow, no longer reachable from the socket; caller holds its lock
  *
- * Frees the flow, now or when its timer is done with it.
+ * Stops the timer and frees the flow after a grace period: here nobody knows whether
+ * the timer's function may be waited for, as that may wait for the socket lock.
  */
 void pp_probe_release(struct pp_flow *fl)
 {
 	pp_dsack_restore(fl);
-	fl->dead = 1;
-	if (!fl->timer_ref)
-		call_rcu(&fl->rcu, pp_flow_free);
-	else if (hrtimer_try_to_cancel(&fl->timer) >= 0)
-		pp_timer_drop(fl);
-	/* else it is running, waits for the socket lock, and drops itself */
+	WRITE_ONCE(fl->dead, 1);
+	call_rcu(&fl->rcu, pp_flow_free);
 }
 
 static void pp_probe_match(struct tracepoint *tp, void *data)
