@@ -3,11 +3,12 @@
  * Figure 19 of Söze's paper: how long flows in a fat-tree take until they have
  * their weighted max-min shares, against a solver by water filling.
  *
- *	fig19 K FLOWS start|change|incast [LIMIT_MS] [SEED]
+ *	fig19 [-r] K FLOWS start|change|incast [LIMIT_MS] [SEED]
  *
  * start: all flows begin within two base RTTs, between random hosts. change: flows
  * that have had the shares of their weights all draw new weights at once. incast: as
- * start, all to one host. Weights are 1 to 4. Prints one JSON object:
+ * start, all to one host. Weights are 1 to 4. -r: rates and queues instead of packets
+ * (fluid.c). Prints one JSON object:
  *
  *	sum_us		until the allocation as a whole is right to 5 %: the sum of what
  *			flows are away from their shares, in parts of the sum of shares
@@ -37,8 +38,18 @@
 #define LINE_BPS	100e9
 #define BASE_PS		(13000LL * NET_PS)	/* base RTT through the core, rounded up */
 #define BIN_PS		(10000LL * NET_PS)
-#define HOLD_BINS	30	/* settled that long: the run ends */
-#define WARM_BINS	60	/* before weights change */
+#define HOLD_PS		(300000LL * NET_PS)	/* settled that long: the run ends */
+/* Before weights change: so long, and until 99 % of the flows are at their shares, but
+ * not longer than that; packets cost more than rates.
+ */
+#define WARM_PS		(600000LL * NET_PS)
+#define WARM_MAX_PS	(3000000LL * NET_PS)
+#define WARM_FLOWS	1000
+/* Flows are looked at in bins of 10 us; where they are so many that looking would
+ * take longer than running, in fewer.
+ */
+#define BIN_FLOWS	10000
+#define HOLD_BINS_MIN	3
 
 /* 5 % more and less, log2 << SZ_SHIFT */
 #define MORE_L2		1180937
@@ -161,15 +172,17 @@ static void errors(struct net *n, int64_t from_ps, struct result *r)
 /* Runs until all flows have had their shares for a while, or to the limit. */
 static void settle(struct net *n, int64_t limit_ps, struct result *r)
 {
+	int64_t bin_ps = BIN_PS * (1 + n->flows / (BIN_FLOWS + 1));
+	u32 hold = HOLD_PS / bin_ps > HOLD_BINS_MIN ? HOLD_PS / bin_ps : HOLD_BINS_MIN;
 	int64_t begin_ps = n->now_ps, bad_ps[LEVELS];
-	u32 bins = limit_ps / BIN_PS, bin;
+	u32 bins = limit_ps / bin_ps, bin;
 	struct state s = { 0 };
 	int i;
 
 	for (i = 0; i < LEVELS; i++)
 		bad_ps[i] = begin_ps;
 	for (bin = 1; bin <= bins; bin++) {
-		net_run(n, begin_ps + bin * BIN_PS);
+		net_run(n, begin_ps + bin * bin_ps);
 		s = look(n);
 		if (s.sum > 0.05)
 			bad_ps[SUM] = n->now_ps;
@@ -183,20 +196,20 @@ static void settle(struct net *n, int64_t limit_ps, struct result *r)
 			fprintf(stderr, "%.1f ms: %u of %u flows, %.1f %% away, %.0f s\n",
 				(n->now_ps - begin_ps) / 1e9, s.near, n->flows,
 				100 * s.sum, cpu_s());
-		if (n->now_ps - bad_ps[ALL] >= HOLD_BINS * BIN_PS)
+		if (n->now_ps - bad_ps[ALL] >= hold * bin_ps)
 			break;
 	}
 	for (i = 0; i < LEVELS; i++)
-		r->settled_us[i] = n->now_ps - bad_ps[i] < HOLD_BINS * BIN_PS ?
+		r->settled_us[i] = n->now_ps - bad_ps[i] < hold * bin_ps ?
 				   NAN : (bad_ps[i] - begin_ps) / 1e6;
 	r->virtual_us = n->now_ps / 1e6;
 	begin_ps = n->now_ps;
 	net_clear(n);
-	for (bin = 1; bin <= HOLD_BINS; bin++) {
-		net_run(n, begin_ps + bin * BIN_PS);
+	for (bin = 1; bin <= hold; bin++) {
+		net_run(n, begin_ps + bin * bin_ps);
 		s = look(n);
-		r->sum += s.sum / HOLD_BINS;
-		r->near += s.near / (double)n->flows / HOLD_BINS;
+		r->sum += s.sum / hold;
+		r->near += s.near / (double)n->flows / hold;
 	}
 	errors(n, begin_ps, r);
 }
@@ -210,43 +223,101 @@ static void number(const char *name, double v, const char *format)
 		printf(format, v);
 }
 
-/* Flows that have their shares, since long; the queues that stand for these. */
-static void begin_settled(struct net *n)
+/* The queueing delay at which a flow has its share. */
+static int64_t share_delay_ps(const struct net *n, const struct net_flow *fl)
 {
-	u32 f, h, l;
+	return sz_target_delay_ns(&n->par, fl->ideal_l2 - fl->sz.weight_l2) *
+	       (int64_t)NET_PS;
+}
 
-	for (f = 0; f < n->flows; f++)
-		net_settled(n, f);
-	/* a link's queue is T of the least that a unit of weight has there, if full */
+/* Queues of full links: T of the least that a unit of weight has there. Of links that
+ * one flow fills alone, the first has the queue.
+ */
+static void stand_queues(struct net *n)
+{
+	u32 *users = calloc(n->tree.links, sizeof(*users)), f, h, l;
+	bool *first = calloc(n->tree.links, sizeof(*first));
+
+	if (!users || !first)
+		exit(2);
 	for (l = 0; l < n->tree.links; l++)
 		n->link[l].busy_ps = 0;
 	for (f = 0; f < n->flows; f++)
-		for (h = 0; h < n->flow[f].hops; h++)
+		for (h = 0; h < n->flow[f].hops; h++) {
 			n->link[n->flow[f].path[h]].busy_ps +=
 				sz_exp2(n->flow[f].ideal_l2);
+			users[n->flow[f].path[h]]++;
+		}
 	for (f = 0; f < n->flows; f++) {
-		struct net_flow *fl = &n->flow[f];
-		u32 delay_ns = sz_target_delay_ns(&n->par, fl->ideal_l2 -
-						  fl->sz.weight_l2);
+		int64_t delay_ps = share_delay_ps(n, &n->flow[f]);
 
-		for (h = 0; h < fl->hops; h++) {
-			struct net_link *link = &n->link[fl->path[h]];
+		for (h = 0; h < n->flow[f].hops; h++) {
+			struct net_link *link = &n->link[n->flow[f].path[h]];
 
-			if (link->busy_ps < n->line_bps / 8 * 0.999 ||
-			    link->free_ps > delay_ns * (int64_t)NET_PS)
-				continue;
-			link->free_ps = delay_ns * (int64_t)NET_PS;
-			link->told_ps = link->free_ps;
+			if (link->busy_ps >= n->line_bps / 8 * 0.999 &&
+			    link->free_ps < delay_ps)
+				link->free_ps = delay_ps;
 		}
 	}
+	for (f = 0; f < n->flows; f++) {
+		const struct net_flow *fl = &n->flow[f];
+		int64_t delay_ps = share_delay_ps(n, fl);
+
+		for (h = 0; h < fl->hops; h++)
+			if (n->link[fl->path[h]].free_ps == delay_ps)
+				break;
+		if (h < fl->hops)
+			first[fl->path[h]] = true;
+	}
+	for (l = 0; l < n->tree.links; l++) {
+		if (!first[l] && users[l] == 1)
+			n->link[l].free_ps = 0;
+		n->link[l].told_ps = n->link[l].free_ps;
+	}
+	free(first);
+	free(users);
+}
+
+/* Flows that have their shares, since long. */
+static void begin_settled(struct net *n)
+{
+	u32 f, h;
+
+	for (f = 0; f < n->flows; f++)
+		net_settled(n, f);
+	stand_queues(n);
+	/* the RTT without the delay told has the other queues in it */
+	for (f = 0; f < n->flows; f++) {
+		int64_t sum_ps = 0, most_ps = 0, ps;
+
+		for (h = 0; h < n->flow[f].hops; h++) {
+			ps = n->link[n->flow[f].path[h]].free_ps;
+			sum_ps += ps;
+			most_ps = ps > most_ps ? ps : most_ps;
+		}
+		n->flow[f].rest_ns += (sum_ps - most_ps) / NET_PS;
+	}
+}
+
+/* Return: part of the flows that are at their shares. */
+static double warm(struct net *n, int64_t limit_ps)
+{
+	u32 near;
+
+	do {
+		net_run(n, n->now_ps + WARM_PS);
+		near = look(n).near;
+	} while (near < n->flows - n->flows / 100 && n->now_ps < limit_ps);
+	return near / (double)n->flows;
 }
 
 static void print(const struct net *n, const char *what, u32 seed,
 		  const struct result *r, const struct wf_cost *cost,
 		  double solver_s)
 {
-	printf("{\"k\": %u, \"hosts\": %u, \"flows\": %u, \"what\": \"%s\", \"seed\": %u",
-	       n->tree.k, n->tree.hosts, n->flows, what, seed);
+	printf("{\"model\": \"%s\", \"k\": %u, \"hosts\": %u, \"flows\": %u, \"what\": \"%s\", \"seed\": %u",
+	       n->fluid ? "rates" : "packets", n->tree.k, n->tree.hosts,
+	       n->flows, what, seed);
 	number("sum_us", r->settled_us[SUM], "%.0f");
 	number("most_us", r->settled_us[MOST], "%.0f");
 	number("nearly_us", r->settled_us[NEARLY], "%.0f");
@@ -268,19 +339,22 @@ static void print(const struct net *n, const char *what, u32 seed,
 
 static int usage(void)
 {
-	fprintf(stderr, "use: fig19 K FLOWS start|change|incast [LIMIT_MS] [SEED]\n");
+	fprintf(stderr, "use: fig19 [-r] K FLOWS start|change|incast [LIMIT_MS] [SEED]\n");
 	return 2;
 }
 
 int main(int argc, char **argv)
 {
 	u32 k, flows, seed, f;
-	bool change, incast;
+	bool change, incast, rates;
 	double limit_ms, solver_s;
 	struct result r = { .before = NAN };
 	struct wf_cost cost;
 	struct net *n;
 
+	rates = argc > 1 && !strcmp(argv[1], "-r");
+	argc -= rates;
+	argv += rates;
 	if (argc < 4 || argc > 6)
 		return usage();
 	k = atoi(argv[1]);
@@ -295,12 +369,12 @@ int main(int argc, char **argv)
 	n = malloc(sizeof(*n));
 	if (!n)
 		return 2;
-	net_init(n, k, flows, LINE_BPS, incast, seed);
+	net_init(n, k, flows, LINE_BPS, incast, !rates, seed);
 	solve(n, &cost, &solver_s);
 	if (change) {
 		begin_settled(n);
-		net_run(n, WARM_BINS * BIN_PS);
-		r.before = look(n).near / (double)flows;
+		r.before = warm(n, rates ? limit_ms * 1e9 :
+				   flows > WARM_FLOWS ? WARM_PS : WARM_MAX_PS);
 		for (f = 0; f < flows; f++)
 			net_weight(n, f, 1000 * (1 + net_random(n, 4)));
 		solve(n, &cost, &solver_s);

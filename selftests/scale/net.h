@@ -15,6 +15,8 @@
 #define NET_BURST	10		/* initial window, packets */
 #define NET_PS		1000		/* in a nanosecond */
 #define NET_PROP_PS	(1000 * NET_PS)	/* propagation of a link */
+#define NET_TOLD_MAX_NS	1048560		/* most that the option can tell */
+#define NET_SLACK_NS	20000		/* of an RTT that says that it was more */
 #define NET_TAU_SHIFT	21		/* links smooth over 2^21 ps, 2 us */
 
 /**
@@ -41,6 +43,8 @@ struct net_flow {
 	bool timer;
 };
 
+struct fluid;
+
 struct net_link {
 	int64_t free_ps, last_ps, told_ps, busy_ps;
 };
@@ -49,7 +53,8 @@ struct net_link {
  * struct net - all of it
  * @tree: which links there are
  * @par: what all flows were set to
- * @wheel: packets and timers
+ * @wheel: packets and timers; of it, without packets, only the count
+ * @fluid: the network without packets; NULL: with
  * @link: links, by number
  * @flow: flows
  * @flows: how many
@@ -64,6 +69,7 @@ struct net {
 	struct tree tree;
 	struct sz_par par;
 	struct wheel wheel;
+	struct fluid *fluid;
 	struct net_link *link;
 	struct net_flow *flow;
 	u32 flows;
@@ -74,12 +80,15 @@ struct net {
 };
 
 void net_init(struct net *n, u32 k, u32 flows, double line_bps, bool incast,
-	      u32 seed);
+	      bool packets, u32 seed);
 void net_free(struct net *n);
 u32 net_random(struct net *n, u32 below);
 void net_start(struct net *n, u32 f, int64_t at_ps);
 void net_settled(struct net *n, u32 f);
 void net_weight(struct net *n, u32 f, u32 weight_milli);
+u32 net_base_ns(const struct net *n, const struct net_flow *fl);
+void net_hear(struct net *n, struct net_flow *fl, u64 now_ns, u32 rtt_ns,
+	      u32 told_ns);
 void net_run(struct net *n, int64_t until_ps);
 void net_clear(struct net *n);
 int64_t net_busy(const struct net *n, u32 l);
