@@ -126,22 +126,80 @@ u64 fl_line_bps(const struct sock *sk, const struct fl_profile *pf,
 
 /* Packets whose time of sending is remembered. */
 #define FL_RTT_AHEAD		4
+/* Delays from here on are all the same: the longest, us. 2^32 ns are 4.29 s. */
+#define FL_RTT_MAX_US		4000000
+
+/**
+ * struct fl_rtt_sent - a packet in flight
+ * @end_seq: its end
+ * @sent_ns: when it was sent, the low half
+ */
+struct fl_rtt_sent {
+	u32 end_seq;
+	u32 sent_ns;
+};
 
 /**
  * struct fl_rtt - delay samples in ns, which kernel TCP keeps in us only
- * @end_seq: ends of the first packets of the retransmit queue
- * @sent_ns: when they were sent, the low half
+ * @sent: the first packets of the retransmit queue
  * @count: how many of them are known
  */
 struct fl_rtt {
-	u32 sent_ns[FL_RTT_AHEAD];
-	u32 end_seq[FL_RTT_AHEAD];
+	struct fl_rtt_sent sent[FL_RTT_AHEAD];
 	u32 count;
 };
 
-u32 fl_rtt_sample(struct sock *sk, const struct fl_rtt *r,
-		  const struct rate_sample *rs);
-void fl_rtt_remember(struct sock *sk, struct fl_rtt *r);
+u32 fl_rtt_coarse(struct sock *sk, const struct rate_sample *rs);
+
+/**
+ * fl_rtt_sample() - RTT of the newest data that this ACK acknowledges
+ * @sk: the socket
+ * @r: what fl_rtt_remember() noted after the last ACK
+ * @rs: the rate sample of this ACK
+ *
+ * See fl_rtt.c. Context: cong_control, socket lock held.
+ * Return: ns; 0 if the ACK tells nothing (retransmitted data, nothing new).
+ */
+static inline u32 fl_rtt_sample(struct sock *sk, const struct fl_rtt *r,
+				const struct rate_sample *rs)
+{
+	const struct fl_rtt_sent *p = r->sent + r->count;
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	if (unlikely(rs->rtt_us < 0 || !rs->acked_sacked))
+		return 0;
+	if (likely(rs->rtt_us < FL_RTT_MAX_US))
+		while (p-- != r->sent)
+			if (p->end_seq == tp->snd_una)
+				return (u32)tp->tcp_clock_cache - p->sent_ns;
+	return fl_rtt_coarse(sk, rs);
+}
+
+/**
+ * fl_rtt_remember() - note when the packets next in line were sent
+ * @sk: the socket
+ * @r: where to note it
+ *
+ * RACK's list has what is in flight by time of sending, which is their order but
+ * for packets that were sent again. Those are left out: an ACK of them tells
+ * nothing. Context: end of cong_control, socket lock held.
+ */
+static inline void fl_rtt_remember(struct sock *sk, struct fl_rtt *r)
+{
+	struct fl_rtt_sent *p = r->sent;
+	struct sk_buff *skb;
+
+	list_for_each_entry(skb, &tcp_sk(sk)->tsorted_sent_queue,
+			    tcp_tsorted_anchor) {
+		if (unlikely(TCP_SKB_CB(skb)->sacked & TCPCB_EVER_RETRANS))
+			continue;
+		p->end_seq = TCP_SKB_CB(skb)->end_seq;
+		p->sent_ns = skb->skb_mstamp_ns;
+		if (++p == r->sent + FL_RTT_AHEAD)
+			break;
+	}
+	r->count = p - r->sent;
+}
 
 /**
  * struct fl_base - base RTTs that a flow has measured or been told by others
@@ -200,6 +258,25 @@ static inline bool fl_full_packets(const struct sock *sk, u32 *una,
 }
 
 /**
+ * fl_set_wnd() - put a window of whole packets and a pacing rate into a socket
+ * @tp: the socket; caller holds its lock
+ * @pkts: window, packets
+ * @rate: pacing rate, bytes a second; ~0UL = nothing is paced
+ *
+ * Both no more than what the socket's owner allows.
+ */
+static inline void fl_set_wnd(struct tcp_sock *tp, u64 pkts, unsigned long rate)
+{
+	struct sock *sk = (struct sock *)tp;
+	u32 allowed_pkts = min_t(u64, pkts, tp->snd_cwnd_clamp);
+
+	tcp_snd_cwnd_set(tp, clamp_t(u32, allowed_pkts, 1, S32_MAX));
+	rate = min_t(unsigned long, rate, READ_ONCE(sk->sk_max_pacing_rate));
+	if (READ_ONCE(sk->sk_pacing_rate) != rate)
+		WRITE_ONCE(sk->sk_pacing_rate, rate);
+}
+
+/**
  * fl_apply_wnd() - put a window into a socket
  * @sk: the socket; caller holds its lock
  * @wnd: window, packets << FL_WND_SHIFT, above 0
@@ -215,7 +292,6 @@ static inline void fl_apply_wnd(struct sock *sk, u64 wnd, u32 extra_pkts,
 	struct tcp_sock *tp = tcp_sk(sk);
 	u64 pkts = wnd >> FL_WND_SHIFT;
 	unsigned long rate = ~0UL;
-	u32 allowed_pkts;
 
 	if (!pkts) {
 		pkts = 1;
@@ -225,11 +301,7 @@ static inline void fl_apply_wnd(struct sock *sk, u64 wnd, u32 extra_pkts,
 		rate = max_t(u64, 1000, div_u64(wnd * 1000,
 						max_t(u32, rtt_ns, 1000)));
 	}
-	allowed_pkts = min_t(u64, pkts + extra_pkts, tp->snd_cwnd_clamp);
-	tcp_snd_cwnd_set(tp, clamp_t(u32, allowed_pkts, 1, S32_MAX));
-	rate = min_t(unsigned long, rate, READ_ONCE(sk->sk_max_pacing_rate));
-	if (READ_ONCE(sk->sk_pacing_rate) != rate)
-		WRITE_ONCE(sk->sk_pacing_rate, rate);
+	fl_set_wnd(tp, pkts + extra_pkts, rate);
 }
 
 /**

@@ -208,7 +208,7 @@ void pp_probe_init(struct pp_flow *fl);
 void pp_probe_release(struct pp_flow *fl);
 void pp_probe_now(struct pp_flow *fl);
 void pp_probe_after(struct pp_flow *fl, u32 wait_ns);
-void pp_probe_watch(struct pp_flow *fl);
+void pp_probe_arm_watch(struct pp_flow *fl);
 bool pp_probe_possible(const struct sock *sk);
 bool pp_probe_allowed(const struct sock *sk);
 bool pp_probe_echo(struct pp_flow *fl);
@@ -218,8 +218,27 @@ void pp_timer_act(struct pp_flow *fl);
 
 /* pp_owd.c */
 u32 pp_one_way(struct pp_flow *fl, u32 rtt_ns, u32 base_ns);
-enum pp_verdict pp_decide(struct pp_flow *fl, const struct fl_sample *s,
-			  const struct rate_sample *rs);
+enum pp_verdict pp_decide_rare(struct pp_flow *fl, const struct fl_sample *s,
+			       const struct rate_sample *rs);
+
+/* The core's decision about an ACK. Context: ACK. Return: PP_SEND, or PP_STOP. */
+static inline enum pp_verdict pp_decide(struct pp_flow *fl,
+					const struct fl_sample *s,
+					const struct rate_sample *rs)
+{
+	if (unlikely(fl->fallback || fl->tel))
+		return pp_decide_rare(fl, s, rs);
+	return pp_on_ack(&fl->core, fl->chan, s);
+}
+
+/* See to it that a sending flow cannot fall silent, see pp_probe_arm_watch(). Context:
+ * socket lock held.
+ */
+static inline void pp_probe_watch(struct pp_flow *fl)
+{
+	if (unlikely(fl->timer_for == PP_TIMER_NONE))
+		pp_probe_arm_watch(fl);
+}
 
 /* pp_info.c */
 extern const struct fl_cc pp_cc;

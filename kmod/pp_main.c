@@ -85,20 +85,15 @@ void pp_refresh(struct pp_flow *fl, u32 delay_ns, u32 probe_delay_ns)
 }
 
 /* Once an RTT, or at once where it cannot wait: a base RTT below all that is known,
- * or a turn of windows. Context: ACK, socket lock held.
+ * or a turn of windows. @full_ns: delay of this ACK if it is of full packets, ns; 0 =
+ * it is not. Context: ACK, socket lock held.
  */
-static void pp_look(struct pp_flow *fl, u32 full_ns,
-		    const struct rate_sample *rs)
+static noinline void pp_look(struct pp_flow *fl, u32 full_ns,
+			     const struct rate_sample *rs)
 {
 	const struct tcp_sock *tp = tcp_sk(fl->sk);
 	const struct fl_profile *pf;
 
-	if (full_ns)
-		fl->least_ns = min(fl->least_ns, full_ns);
-	if (!fl_seq_after(tp->snd_una, fl->look_seq) &&
-	    fl->least_ns >= pp_base(fl)->data_ns &&
-	    tp->tcp_clock_cache < pp_base(fl)->turn_ns)
-		return;
 	fl->look_seq = tp->snd_nxt;
 	pf = fl_profile_for(fl->sk, fl->set);
 	if (READ_ONCE(pf->line_rate_measured) &&
@@ -106,6 +101,7 @@ static void pp_look(struct pp_flow *fl, u32 full_ns,
 		fl->mss = 0; /* for pp_refresh() to look again */
 	pp_refresh(fl, fl->least_ns == U32_MAX ? 0 : fl->least_ns, 0);
 	fl->least_ns = U32_MAX;
+	fl_take_over(fl->sk, fl->gso_segs);
 }
 
 /**
@@ -142,6 +138,21 @@ void pp_apply(struct pp_flow *fl)
 		fl_owd_pace(fl->sk, wnd, fl->chan->base_ns, fl->extra_ns);
 }
 
+/* The same where nothing is out of the ordinary, in few instructions. Context: ACK,
+ * socket lock held.
+ */
+static inline void pp_apply_ack(struct pp_flow *fl)
+{
+	struct tcp_sock *tp = tcp_sk(fl->sk);
+
+	if (unlikely(fl->core.stopped || fl->core.wnd < FL_WND_ONE ||
+		     fl->stale_pkts || fl->extra_ns || fl->dip_end_ns ||
+		     fl->chan->paced))
+		pp_apply(fl);
+	else
+		fl_set_wnd(tp, fl->core.wnd >> FL_WND_SHIFT, ~0UL);
+}
+
 /* A measured base RTT must be renewed while flows keep a queue: at the turn of
  * a window each of them sends one packet an RTT for as long as the queue needs
  * to drain, and an RTT more. Flows on hosts whose clocks differ by more than
@@ -149,7 +160,7 @@ void pp_apply(struct pp_flow *fl)
  * lock held.
  * Return: is that so now?
  */
-static bool pp_dip(struct pp_flow *fl, u32 delay_ns)
+static noinline bool pp_dip(struct pp_flow *fl, u32 delay_ns)
 {
 	u64 now_ns = tcp_sk(fl->sk)->tcp_clock_cache;
 
@@ -358,6 +369,15 @@ static void pp_on_echo(struct pp_flow *fl)
 	}
 }
 
+/* An ACK while probes are out. */
+static noinline void pp_maybe_echo(struct pp_flow *fl)
+{
+	if (!pp_probe_echo(fl))
+		return;
+	pp_on_echo(fl);
+	pp_apply(fl);
+}
+
 /* Context: each ACK, before cong_control; the only call for an ACK that comes
  * while nothing is in flight. Softirq or backlog, socket lock held.
  */
@@ -365,10 +385,16 @@ static void pp_in_ack_event(struct sock *sk, u32 flags)
 {
 	struct pp_flow *fl = pp_flow_of(sk);
 
-	if (!fl || !pp_probe_echo(fl))
-		return;
-	pp_on_echo(fl);
-	pp_apply(fl);
+	if (fl && unlikely(fl->probes_out))
+		pp_maybe_echo(fl);
+}
+
+/* The flow has stopped. Context: ACK, socket lock held. */
+static noinline void pp_has_stopped(struct pp_flow *fl, u32 delay_ns)
+{
+	fl->stats.stops++;
+	pp_trace_state(fl, delay_ns);
+	pp_probe_after(fl, fl->core.probe_wait_ns);
 }
 
 /* Context: each ACK of data in flight, softirq or backlog, socket lock held. */
@@ -377,42 +403,45 @@ static void pp_cong_control(FL_CONG_CONTROL_ARGS)
 	struct pp_sock *ps = inet_csk_ca(sk);
 	struct pp_flow *fl = pp_flow_of(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
-	struct fl_sample s = {
-		.now_ns = tp->tcp_clock_cache,
-		.acked_pkts = rs->acked_sacked,
-		.ack_seq = tp->snd_una,
-		.snd_nxt = tp->snd_nxt,
-		.seq_per_pkt = tp->mss_cache,
-		.wnd_limited = !rs->is_app_limited,
-	};
+	struct fl_sample s;
 	bool full;
 
-	if (!fl) {
+	if (unlikely(!fl)) {
 		/* the ACK of our SYN comes before pp_sk_init(), which forgets */
 		if (inet_csk(sk)->icsk_ca_initialized)
 			pp_adopt(sk);
 		return;
 	}
+	s.now_ns = tp->tcp_clock_cache;
 	s.delay_ns = fl_rtt_sample(sk, &ps->rtt, rs);
+	s.rtt_ns = 0;
+	s.acked_pkts = rs->acked_sacked;
+	s.ack_seq = tp->snd_una;
+	s.snd_nxt = tp->snd_nxt;
+	s.seq_per_pkt = tp->mss_cache;
+	s.wnd_limited = !rs->is_app_limited;
 	fl->last_ack_ns = s.now_ns;
-	full = fl_full_packets(sk, &fl->una, s.acked_pkts);
-	pp_look(fl, full ? s.delay_ns : 0, rs);
-	if (fl->tel && s.delay_ns) {
+	full = fl_full_packets(sk, &fl->una, s.acked_pkts) && s.delay_ns;
+	if (full && s.delay_ns < fl->least_ns)
+		fl->least_ns = s.delay_ns;
+	if (fl_seq_after(s.ack_seq, fl->look_seq) ||
+	    unlikely(fl->least_ns < ps->base.data_ns ||
+		     s.now_ns >= ps->base.turn_ns))
+		pp_look(fl, full ? s.delay_ns : 0, rs);
+	if (unlikely(fl->tel) && s.delay_ns) {
 		s.rtt_ns = s.delay_ns;
 		s.delay_ns = pp_one_way(fl, s.rtt_ns, fl->chan->base_ns);
 	}
-	if (!fl->core.stopped && !pp_dip(fl, s.delay_ns)) {
+	if (!fl->core.stopped &&
+	    !(unlikely(fl->dip_end_ns || ps->base.turned) &&
+	      pp_dip(fl, s.delay_ns))) {
 		s.random = pp_random(fl);
-		if (pp_decide(fl, &s, rs) == PP_STOP) {
-			fl->stats.stops++;
-			pp_trace_state(fl, s.delay_ns);
-			pp_probe_after(fl, fl->core.probe_wait_ns);
-		}
+		if (unlikely(pp_decide(fl, &s, rs) == PP_STOP))
+			pp_has_stopped(fl, s.delay_ns);
 	}
 	if (!fl->core.stopped && tp->packets_out)
 		pp_probe_watch(fl);
-	pp_apply(fl);
-	fl_take_over(sk, fl->gso_segs);
+	pp_apply_ack(fl);
 	fl_rtt_remember(sk, &ps->rtt);
 }
 
@@ -453,19 +482,9 @@ static void pp_begin(struct pp_flow *fl)
 	pp_apply(fl);
 }
 
-/* Called at the top of every tcp_write_xmit(): somebody wants to send.
- * Context: socket lock held.
- */
-static u32 pp_min_tso_segs(struct sock *sk)
+/* There is something to send. Context: socket lock held. */
+static noinline void pp_before_sending(struct pp_flow *fl)
 {
-	struct pp_flow *fl = pp_flow_of(sk);
-
-	if (!fl)
-		return 1;
-	if (READ_ONCE(fl->probe_due))
-		pp_timer_act(fl);
-	if (!tcp_send_head(sk))
-		return 1;
 	if (!fl->core.stopped && pp_was_idle(fl)) {
 		pp_suspend_idle(&fl->core);
 		fl->started = 0;
@@ -475,6 +494,25 @@ static u32 pp_min_tso_segs(struct sock *sk)
 		pp_probe_watch(fl);
 	if (fl->core.stopped && !fl->started)
 		pp_begin(fl);
+}
+
+/* Called at the top of every tcp_write_xmit(): somebody wants to send.
+ * Context: socket lock held.
+ */
+static u32 pp_min_tso_segs(struct sock *sk)
+{
+	struct pp_flow *fl = pp_flow_of(sk);
+
+	if (!fl)
+		return 1;
+	if (unlikely(READ_ONCE(fl->probe_due)))
+		pp_timer_act(fl);
+	/* goes on, and is watched */
+	if (likely(!fl->core.stopped && tcp_sk(sk)->packets_out &&
+		   fl->timer_for != PP_TIMER_NONE))
+		return 1;
+	if (tcp_send_head(sk))
+		pp_before_sending(fl);
 	return 1;
 }
 

@@ -94,19 +94,20 @@ static bool pp_endures(struct pp_flow *fl, const struct fl_sample *s,
 }
 
 /**
- * pp_decide() - the core's decision about an ACK
+ * pp_decide_rare() - the core's decision about an ACK, where telemetry tells delays or
+ *	probes are not answered
  * @fl: the flow; caller holds the socket lock
  * @s: what the ACK says
  * @rs: what the stack says of it
  *
  * Context: ACK. Return: PP_SEND, or PP_STOP.
  */
-enum pp_verdict pp_decide(struct pp_flow *fl, const struct fl_sample *s,
-			  const struct rate_sample *rs)
+enum pp_verdict pp_decide_rare(struct pp_flow *fl, const struct fl_sample *s,
+			       const struct rate_sample *rs)
 {
 	struct pp_chan chan;
 
-	if (likely(!fl->fallback) && !(fl->tel && pp_endures(fl, s, rs)))
+	if (!fl->fallback && !(fl->tel && pp_endures(fl, s, rs)))
 		return pp_on_ack(&fl->core, fl->chan, s);
 	chan = *fl->chan;
 	chan.limit_ns = U32_MAX;

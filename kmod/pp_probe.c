@@ -249,16 +249,16 @@ static u64 pp_watchdog_ns(const struct pp_flow *fl)
 }
 
 /**
- * pp_probe_watch() - see to it that a sending flow cannot fall silent
+ * pp_probe_arm_watch() - see to it that a sending flow cannot fall silent
  * @fl: the flow; caller holds the socket lock
  *
  * A lost tail, or a receiver that keeps back the ACK of a lone packet, would
  * cost 40 to 200 ms. The timer is armed once and looks at the time of the
  * last ACK when it fires; ACKs do not touch it.
  */
-void pp_probe_watch(struct pp_flow *fl)
+void pp_probe_arm_watch(struct pp_flow *fl)
 {
-	if (fl->timer_for == PP_TIMER_NONE && !fl->fallback)
+	if (!fl->fallback)
 		pp_timer_arm(fl, PP_TIMER_WATCHDOG, pp_watchdog_ns(fl));
 }
 

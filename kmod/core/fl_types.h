@@ -14,6 +14,7 @@
 
 #include <linux/bitops.h>
 #include <linux/bits.h>
+#include <linux/compiler.h>
 #include <linux/export.h>
 #include <linux/kernel.h>
 #include <linux/math64.h>
@@ -38,12 +39,15 @@ typedef int64_t s64;
 /* Symbols are for other modules only. */
 #define EXPORT_SYMBOL_GPL(symbol) struct fl_exports_##symbol
 
+#define likely(x)		__builtin_expect(!!(x), 1)
+#define unlikely(x)		__builtin_expect(!!(x), 0)
 #define BIT(nr)			(1U << (nr))
 #define BIT_ULL(nr)		((u64)1 << (nr))
 #define U8_MAX			UINT8_MAX
 #define U16_MAX			UINT16_MAX
 #define U32_MAX			UINT32_MAX
 #define S32_MAX			INT32_MAX
+#define noinline		__attribute__((__noinline__))
 #define __aligned(x)		__attribute__((__aligned__(x)))
 
 static inline u32 fl_min_u32(u32 a, u32 b)

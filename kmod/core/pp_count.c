@@ -32,32 +32,39 @@ u64 pp_own_part(const struct pp_core *pp, u64 step)
 	return div_u64(step << PP_FLOWS_SHIFT, pp->flows_q8);
 }
 
-/* One flow's additive increase for an RTT, packets << FL_WND_SHIFT.
+/* One flow's additive increase for an RTT with at least a packet of window, when #flow
+ * has changed; packets << FL_WND_SHIFT.
  *
  * With 1 / #flow, as in the paper, it would be proportional to the flow's own
  * window, since #flow is in flight / W: whoever has much gets more, and shares
  * never meet. 1 / sqrt(#flow) lets them, and the sum of all flows grows with
  * the square root of their number only.
  */
-u32 pp_own_ai(struct pp_core *pp, const struct pp_chan *ch)
+u32 pp_new_ai(struct pp_core *pp, const struct pp_chan *ch)
 {
+	u32 root;
 	u64 ai;
 
 	if (ch->weight_milli != PP_WEIGHT_ONE_MILLI) {
 		ai = pp_weighted_ai(pp, ch);
 	} else {
-		if (pp->root_of != pp->flows_q8) {
-			pp->root_of = pp->flows_q8;
-			pp->root = fl_isqrt(pp->flows_q8);
-		}
+		root = fl_isqrt(pp->flows_q8);
 		ai = div_u64((u64)ch->ai_many_wnd << (PP_FLOWS_SHIFT / 2),
-			     max_t(u32, pp->root, 1));
+			     max_t(u32, root, 1));
 		ai = min_t(u64, ai, ch->ai_wnd);
 	}
-	if (pp->wnd >= FL_WND_ONE)
-		return ai;
-	/* an ACK stands for 1 / W RTTs; the window grows by half at most */
-	ai = div64_u64(ai << FL_WND_SHIFT, max_t(u64, pp->wnd, 1));
+	pp->ai_of = pp->flows_q8;
+	pp->ai_wnd = ai;
+	return ai;
+}
+
+/* The same with less than a packet: an ACK stands for 1 / W RTTs; the window grows by
+ * half at most.
+ */
+u32 pp_small_ai(const struct pp_core *pp, u32 ai_wnd)
+{
+	u64 ai = div64_u64((u64)ai_wnd << FL_WND_SHIFT, max_t(u64, pp->wnd, 1));
+
 	return min_t(u64, ai, pp->wnd / 2);
 }
 

@@ -24,7 +24,8 @@ static inline bool pp_at_base(const struct pp_chan *ch, u32 delay_ns)
 	return delay_ns < ch->base_ns + ch->eps_ns;
 }
 
-u32 pp_own_ai(struct pp_core *pp, const struct pp_chan *ch);
+u32 pp_new_ai(struct pp_core *pp, const struct pp_chan *ch);
+u32 pp_small_ai(const struct pp_core *pp, u32 ai_wnd);
 u64 pp_own_part(const struct pp_core *pp, u64 step);
 u32 pp_flows_by_inflight(const struct pp_core *pp, const struct pp_chan *ch,
 			 u32 delay_ns);
@@ -45,6 +46,18 @@ void pp_estimate_in_channel(struct pp_core *pp, const struct pp_chan *ch,
 			    u32 delay_ns);
 void pp_estimate_by_response(struct pp_core *pp, const struct pp_chan *ch,
 			     u32 delay_ns);
+
+/* One flow's additive increase for an RTT, packets << FL_WND_SHIFT. */
+static inline u32 pp_own_ai(struct pp_core *pp, const struct pp_chan *ch)
+{
+	u32 ai_wnd = pp->ai_wnd;
+
+	if (unlikely(pp->ai_of != pp->flows_q8))
+		ai_wnd = pp_new_ai(pp, ch);
+	if (unlikely(pp->wnd < FL_WND_ONE))
+		ai_wnd = pp_small_ai(pp, ai_wnd);
+	return ai_wnd;
+}
 
 /* pp_step.c */
 bool pp_bold(const struct pp_chan *ch);

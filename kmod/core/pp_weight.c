@@ -102,18 +102,16 @@ void pp_weight_init(struct pp_chan *ch, u32 weight_milli, u32 share_ns)
 }
 
 /* a(f, w) of a flow whose weight is not 1, packets << FL_WND_SHIFT. */
-u64 pp_weighted_ai(struct pp_core *pp, const struct pp_chan *ch)
+u64 pp_weighted_ai(const struct pp_core *pp, const struct pp_chan *ch)
 {
 	u64 per_weight, ai;
+	u32 root;
 
-	if (pp->root_of != pp->flows_q8) {
-		per_weight = div_u64((u64)pp->flows_q8 * PP_WEIGHT_ONE_MILLI <<
-				     PP_FLOWS_SHIFT, ch->weight_milli);
-		pp->root_of = pp->flows_q8;
-		pp->root = min_t(u32, fl_isqrt(per_weight), U16_MAX);
-	}
+	per_weight = div_u64((u64)pp->flows_q8 * PP_WEIGHT_ONE_MILLI <<
+			     PP_FLOWS_SHIFT, ch->weight_milli);
+	root = min_t(u32, fl_isqrt(per_weight), U16_MAX);
 	ai = div_u64((u64)ch->ai_many_wnd << PP_FLOWS_SHIFT,
-		     max_t(u32, pp->root, 1));
+		     max_t(u32, root, 1));
 	return min_t(u64, ai, ch->ai_most_wnd);
 }
 
@@ -128,11 +126,12 @@ void pp_reweigh(struct pp_core *pp, const struct pp_chan *ch, u32 was_milli)
 	u64 others;
 	u32 flows;
 
+	/* the channel is another, whatever has changed */
+	pp->ai_of = 0;
 	if (!ch->share_ns)
 		pp->shift_ns = 0;
 	if (was_milli == ch->weight_milli)
 		return;
-	pp->root_of = 0;
 	if (!was_milli || ch->paper || !pp->flows_known)
 		return;
 	others = (u64)(pp->flows_q8 - PP_FLOWS_ONE) * was_milli;

@@ -98,6 +98,7 @@
  */
 #include "pp_count.h"
 #include "pp_weight.h"
+#include "swift.h"
 
 /* Smallest window: a packet in 1024 RTTs. */
 #define PP_MIN_WND		(FL_WND_ONE / 1024)
@@ -266,8 +267,9 @@ static void pp_set_probe_wait(struct pp_core *pp, const struct pp_chan *ch,
 				  max_t(u64, ch->probe_cap_ns, room_ns));
 }
 
-static enum pp_verdict pp_stop(struct pp_core *pp, const struct pp_chan *ch,
-			       const struct fl_sample *s)
+static noinline enum pp_verdict pp_stop(struct pp_core *pp,
+					const struct pp_chan *ch,
+					const struct fl_sample *s)
 {
 	pp->stopped = 1;
 	pp->preempted = 1;
@@ -293,8 +295,8 @@ static u32 pp_patience(const struct pp_core *pp, const struct pp_chan *ch,
 }
 
 /* A sample above the limit. Return: true if the flow must stop. */
-static bool pp_over_limit(struct pp_core *pp, const struct pp_chan *ch,
-			  const struct fl_sample *s)
+static noinline bool pp_over_limit(struct pp_core *pp, const struct pp_chan *ch,
+				   const struct fl_sample *s)
 {
 	if (pp->over < 2)
 		pp->over++;
@@ -348,8 +350,8 @@ static void pp_age_suspicion(struct pp_core *pp, const struct pp_chan *ch,
 }
 
 /* The end of an RTT below the limit. */
-static void pp_round(struct pp_core *pp, const struct pp_chan *ch,
-		     const struct fl_sample *s)
+static void pp_round_own(struct pp_core *pp, const struct pp_chan *ch,
+			 const struct fl_sample *s)
 {
 	u64 step;
 
@@ -374,7 +376,16 @@ static void pp_round(struct pp_core *pp, const struct pp_chan *ch,
 	pp->round_end += (step >> FL_WND_SHIFT) * s->seq_per_pkt;
 }
 
-/* The same as the paper prints it, lines 13 to 20. */
+/* An RTT has ended, above the limit or below: every other one after an increase. */
+static void pp_turn_paper(struct pp_core *pp, const struct fl_sample *s)
+{
+	pp->round_end = s->snd_nxt;
+	pp->dual = !pp->dual;
+	if (!pp->dual)
+		pp->step_wnd = 0;
+}
+
+/* The end of an RTT as the paper prints it, lines 13 to 20. */
 static void pp_round_paper(struct pp_core *pp, const struct pp_chan *ch,
 			   const struct fl_sample *s)
 {
@@ -389,18 +400,38 @@ static void pp_round_paper(struct pp_core *pp, const struct pp_chan *ch,
 	}
 }
 
-/* Does this ACK end an RTT? Above the limit, pp_over_limit() counts them. */
-static bool pp_round_over(struct pp_core *pp, const struct pp_chan *ch,
-			  const struct fl_sample *s)
+/* The same, in the paper's way as well, and with weights. Above the limit,
+ * pp_over_limit() counts RTTs.
+ */
+static noinline void pp_round(struct pp_core *pp, const struct pp_chan *ch,
+			      const struct fl_sample *s)
 {
-	if (!fl_seq_after(s->ack_seq, pp->round_end) ||
-	    (!ch->paper && s->delay_ns >= ch->limit_ns))
-		return false;
-	pp->round_end = s->snd_nxt;
-	pp->dual = !pp->dual;
-	if (!pp->dual)
-		pp->step_wnd = 0;
-	return true;
+	if (ch->paper) {
+		pp_turn_paper(pp, s);
+		pp_round_paper(pp, ch, s);
+	} else {
+		pp->round_end = s->snd_nxt;
+		if (ch->share_ns)
+			pp_share(pp, ch);
+		pp_round_own(pp, ch, s);
+	}
+	if (pp->glide)
+		pp_glide(pp, ch, s->delay_ns);
+}
+
+/* The original CC, whichever it is. */
+static noinline void pp_base_ack(struct pp_core *pp, const struct pp_chan *ch,
+				 u32 ai_wnd, const struct fl_sample *s)
+{
+	const struct fl_target t = {
+		.target_ns = ch->target_ns - pp->shift_ns,
+		.base_ns = ch->base_ns,
+		.ai_wnd = ai_wnd,
+		.min_wnd = PP_MIN_WND,
+		.max_wnd = ch->max_wnd,
+	};
+
+	pp->base->on_ack(pp->base_state, &t, &pp->wnd, s);
 }
 
 /**
@@ -416,39 +447,31 @@ static bool pp_round_over(struct pp_core *pp, const struct pp_chan *ch,
 enum pp_verdict pp_on_ack(struct pp_core *pp, const struct pp_chan *ch,
 			  const struct fl_sample *s)
 {
-	struct fl_target t = {
-		.base_ns = ch->base_ns,
-		.min_wnd = PP_MIN_WND,
-		.max_wnd = ch->max_wnd,
-	};
-	bool round;
+	u32 ai_wnd;
 
-	if (pp->stopped)
+	if (unlikely(pp->stopped || !s->delay_ns))
 		return PP_SEND;
-	if (!s->delay_ns)
-		return PP_SEND;
-	round = pp_round_over(pp, ch, s);
-	if (round && ch->share_ns)
-		pp_share(pp, ch);
-	t.target_ns = ch->target_ns - pp->shift_ns;
-	if (s->delay_ns >= ch->limit_ns) {
+	if (unlikely(s->delay_ns >= ch->limit_ns)) {
+		if (ch->paper && fl_seq_after(s->ack_seq, pp->round_end))
+			pp_turn_paper(pp, s);
 		if (pp_over_limit(pp, ch, s))
 			return pp_stop(pp, ch, s);
 	} else {
 		pp->over = 0;
-		if (round && ch->paper)
-			pp_round_paper(pp, ch, s);
-		else if (round)
+		if (fl_seq_after(s->ack_seq, pp->round_end))
 			pp_round(pp, ch, s);
-		if (round && pp->glide)
-			pp_glide(pp, ch, s->delay_ns);
 	}
-	if (ch->paper)
-		t.ai_wnd = min_t(u64, pp_own_part(pp, ch->ai_wnd) +
-				 pp->step_wnd, U32_MAX);
+	if (unlikely(ch->paper))
+		ai_wnd = min_t(u64, pp_own_part(pp, ch->ai_wnd) + pp->step_wnd,
+			       U32_MAX);
 	else
-		t.ai_wnd = pp_own_ai(pp, ch);
-	pp->base->on_ack(pp->base_state, &t, &pp->wnd, s);
+		ai_wnd = pp_own_ai(pp, ch);
+	if (likely(pp->base == &fl_swift_ops))
+		fl_swift_ack((struct fl_swift_state *)pp->base_state,
+			     ch->target_ns - pp->shift_ns, ai_wnd, PP_MIN_WND,
+			     ch->max_wnd, &pp->wnd, s);
+	else
+		pp_base_ack(pp, ch, ai_wnd, s);
 	return PP_SEND;
 }
 

@@ -151,9 +151,9 @@ enum pp_verdict {
  * @crowd_q8: flows of this priority that want to resume, << PP_FLOWS_SHIFT
  * @glide_wnd: window that a new weight is to have, packets << FL_WND_SHIFT
  * @shift_ns: the flow's own target is this far below @target_ns, ns
- * @root_of: the #flow that @root is of; 0 = none
- * @root: square root of #flow, << PP_FLOWS_SHIFT / 2; with a weight, of #flow /
- *	weight, << PP_FLOWS_SHIFT
+ * @ai_of: the #flow that @ai_wnd is of; 0 = none
+ * @ai_wnd: additive increase for an RTT with a packet of window and more, packets <<
+ *	FL_WND_SHIFT
  * @countdown: RTTs at base delay until #flow is halved
  * @in_channel: RTTs that ended inside the own channel, forgotten outside
  * @below: RTTs in a row that ended in a lower channel
@@ -185,8 +185,8 @@ struct pp_core {
 	u32 crowd_q8;
 	u64 glide_wnd;
 	u32 shift_ns;
-	u32 root_of;
-	u16 root;
+	u32 ai_of;
+	u32 ai_wnd;
 	u16 countdown;
 	u8 in_channel;
 	u8 below;

@@ -22,9 +22,6 @@
  */
 #include "swift.h"
 
-/* Fractional bits of the part that a decrease takes from the window. */
-#define SWIFT_CUT_SHIFT		20
-
 static void swift_init(void *state, u64 now_ns)
 {
 	struct fl_swift_state *st = state;
@@ -33,35 +30,12 @@ static void swift_init(void *state, u64 now_ns)
 	st->dec_ns = now_ns - 1000000000ULL;
 }
 
-/* May the window be decreased again? Once an RTT (Swift, Algorithm 1). */
-static bool swift_can_decrease(const struct fl_swift_state *st, u64 now_ns,
-			       u32 rtt_ns)
-{
-	return (s64)(now_ns - st->dec_ns) >= (s64)rtt_ns;
-}
-
 static void swift_on_ack(void *state, const struct fl_target *t, u64 *wnd,
 			 const struct fl_sample *s)
 {
-	struct fl_swift_state *st = state;
-	u64 cut;
-
-	if (!s->delay_ns)
-		return;
-	if (s->delay_ns < t->target_ns) {
-		if (s->wnd_limited)
-			*wnd += fl_wnd_per_ack(t->ai_wnd, s->acked_pkts, *wnd);
-	} else if (swift_can_decrease(st, s->now_ns,
-				      max_t(u32, s->rtt_ns, s->delay_ns))) {
-		cut = div64_u64(((u64)FL_SWIFT_BETA_PERMILLE *
-				 (s->delay_ns - t->target_ns)) <<
-				SWIFT_CUT_SHIFT, (u64)s->delay_ns * 1000);
-		cut = min_t(u64, cut, (FL_SWIFT_MAX_MDF_PERMILLE <<
-				       SWIFT_CUT_SHIFT) / 1000);
-		*wnd -= mul_u64_u32_shr(*wnd, cut, SWIFT_CUT_SHIFT);
-		st->dec_ns = s->now_ns;
-	}
-	*wnd = clamp_t(u64, *wnd, t->min_wnd, t->max_wnd);
+	if (s->delay_ns)
+		fl_swift_ack(state, t->target_ns, t->ai_wnd, t->min_wnd,
+			     t->max_wnd, wnd, s);
 }
 
 static void swift_on_loss(void *state, const struct fl_target *t, u64 *wnd,
@@ -69,7 +43,7 @@ static void swift_on_loss(void *state, const struct fl_target *t, u64 *wnd,
 {
 	struct fl_swift_state *st = state;
 
-	if (how == FL_LOSS_FAST && !swift_can_decrease(st, now_ns, rtt_ns))
+	if (how == FL_LOSS_FAST && !fl_swift_can_decrease(st, now_ns, rtt_ns))
 		return;
 	*wnd -= div_u64(*wnd * FL_SWIFT_MAX_MDF_PERMILLE, 1000);
 	st->dec_ns = now_ns;
@@ -92,10 +66,8 @@ EXPORT_SYMBOL_GPL(fl_swift_ops);
  */
 u32 fl_isqrt(u64 x)
 {
-	u64 r = 0, bit = 1ULL << 62;
+	u64 r = 0, bit = x ? BIT_ULL((fls64(x) - 1) & ~1) : 0;
 
-	while (bit > x)
-		bit >>= 2;
 	while (bit) {
 		if (x >= r + bit) {
 			x -= r + bit;

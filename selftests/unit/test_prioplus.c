@@ -494,12 +494,12 @@ TEST(shares_meet)
 	/* who has four times as much grows by twice as much, not four times */
 	CHECK(fabs((double)ai_b / ai_a - 2) < 0.02);
 	/* windows below a packet: for the time that an ACK stands for */
-	a.wnd = PKTS(0.25);
-	a.flows_q8 = 64 * PP_FLOWS_ONE;
+	a = (struct pp_core){ .wnd = PKTS(0.25), .flows_q8 = 64 * PP_FLOWS_ONE };
 	chan.ai_wnd = PKTS(0.01);
 	CHECK(fabs(PKTS_OF(pp_own_ai(&a, &chan)) - 0.04) < 0.001);
 	chan.ai_wnd = PKTS(1);
 	chan.ai_many_wnd = PKTS(8);
+	a.ai_of = 0;
 	CHECK(fabs(PKTS_OF(pp_own_ai(&a, &chan)) - 0.125) < 0.001);
 }
 
