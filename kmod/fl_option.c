@@ -105,33 +105,48 @@ static void fl_option_fix(struct sk_buff *skb, struct tcphdr *th, u8 pf)
 	}
 }
 
+/* Moves headers to the front by the option's length. All words are read before one is
+ * written: of a loop the compiler would make a call of memmove().
+ */
+static void fl_option_forward(u8 *from)
+{
+	u64 *at = (u64 *)from;
+	u64 w0 = get_unaligned(at), w1 = get_unaligned(at + 1);
+	u64 w2 = get_unaligned(at + 2), w3 = get_unaligned(at + 3);
+	u64 w4 = get_unaligned(at + 4);
+
+	BUILD_BUG_ON(sizeof(u64) != FL_TELEMETRY_BYTES);
+	BUILD_BUG_ON(5 * sizeof(u64) != FL_OPTION_FRONT_BYTES);
+	put_unaligned(w0, at - 1);
+	put_unaligned(w1, at);
+	put_unaligned(w2, at + 1);
+	put_unaligned(w3, at + 2);
+	put_unaligned(w4, at + 3);
+}
+
 /* Opens the gap after the fixed part of the TCP header. Return: it, or NULL. */
 static u8 *fl_option_insert(struct sk_buff *skb, u8 pf, int ip_bytes)
 {
-	int front = ip_bytes + FL_TCP_MIN_BYTES, i;
+	int front = ip_bytes + FL_TCP_MIN_BYTES;
 	u8 *from, *to;
 
 	if (unlikely(skb_cow_head(skb, FL_TELEMETRY_BYTES)))
 		return NULL;
 	from = skb->data;
 	to = __skb_push(skb, FL_TELEMETRY_BYTES);
-	if (likely(front == FL_OPTION_FRONT_BYTES)) {
-		/* to the front by one word: word by word, first to last */
-		for (i = 0; i < FL_OPTION_FRONT_BYTES; i += FL_TELEMETRY_BYTES)
-			put_unaligned(get_unaligned((u64 *)(from + i)),
-				      (u64 *)(to + i));
-	} else {
+	if (likely(front == FL_OPTION_FRONT_BYTES))
+		fl_option_forward(from);
+	else
 		memmove(to, from, front);
-	}
 	fl_option_fix(skb, (struct tcphdr *)(to + ip_bytes), pf);
 	return to + front;
 }
 
 /* A segment of a socket that sends telemetry or has something to tell. */
 static void fl_option_add(struct sk_buff *skb, struct sock *sk,
-			  struct fl_tel *tel, const struct nf_hook_state *state)
+			  struct fl_tel_net *tn, struct fl_tel *tel,
+			  const struct nf_hook_state *state)
 {
-	struct fl_tel_net *tn = fl_tel_net_of(state->net);
 	int ip_bytes = fl_option_ip_bytes(skb, state->pf);
 	u16 echo = FL_TELEMETRY_NO_ECHO;
 	bool fresh = READ_ONCE(tel->fresh);
@@ -176,7 +191,7 @@ static unsigned int fl_option_out(void *priv, struct sk_buff *skb,
 		return NF_ACCEPT;
 	tel = fl_tel_lookup(sk);
 	if (tel && (READ_ONCE(tel->fresh) || READ_ONCE(tel->sending)))
-		fl_option_add(skb, sk, tel, state);
+		fl_option_add(skb, sk, priv, tel, state);
 	return NF_ACCEPT;
 }
 
@@ -270,11 +285,10 @@ static bool fl_option_csum_ok(struct sk_buff *skb, u8 pf, int ip_bytes)
 }
 
 /* A malformed option has come. */
-static noinline void fl_option_bad(struct sk_buff *skb,
+static noinline void fl_option_bad(struct sk_buff *skb, struct fl_tel_net *tn,
 				   const struct nf_hook_state *state,
 				   int ip_bytes, const struct tcphdr *th)
 {
-	struct fl_tel_net *tn = fl_tel_net_of(state->net);
 	struct fl_tel *tel;
 	struct sock *sk;
 
@@ -290,11 +304,10 @@ static noinline void fl_option_bad(struct sk_buff *skb,
 }
 
 /* A segment has our option at @at. */
-static void fl_option_heard(struct sk_buff *skb,
+static void fl_option_heard(struct sk_buff *skb, struct fl_tel_net *tn,
 			    const struct nf_hook_state *state, int ip_bytes,
 			    const struct tcphdr *th, int at)
 {
-	struct fl_tel_net *tn = fl_tel_net_of(state->net);
 	struct sock *sk;
 
 	if (!fl_option_wanted(tn) ||
@@ -312,6 +325,7 @@ static void fl_option_heard(struct sk_buff *skb,
 
 /* Options that are not as in nearly all segments. */
 static noinline void fl_option_search(struct sk_buff *skb,
+				      struct fl_tel_net *tn,
 				      const struct nf_hook_state *state,
 				      int ip_bytes)
 {
@@ -330,9 +344,9 @@ static noinline void fl_option_search(struct sk_buff *skb,
 		return;
 	at = fl_tel_find((const u8 *)th, bytes);
 	if (at == FL_TEL_MALFORMED)
-		fl_option_bad(skb, state, ip_bytes, th);
+		fl_option_bad(skb, tn, state, ip_bytes, th);
 	else if (at != FL_TEL_NONE)
-		fl_option_heard(skb, state, ip_bytes, th, at);
+		fl_option_heard(skb, tn, state, ip_bytes, th, at);
 }
 
 /* Some sockets want to know how far their peers are. */
@@ -375,7 +389,7 @@ static unsigned int fl_option_in(void *priv, struct sk_buff *skb,
 		fl_option_ttl(skb, state, ip_bytes);
 	th = (const struct tcphdr *)(skb->data + ip_bytes);
 	if (unlikely(skb_headlen(skb) < ip_bytes + FL_OPTION_FRONT_MIN_BYTES)) {
-		fl_option_search(skb, state, ip_bytes);
+		fl_option_search(skb, priv, state, ip_bytes);
 		return NF_ACCEPT;
 	}
 	word = get_unaligned_be32(th + 1);
@@ -383,16 +397,17 @@ static unsigned int fl_option_in(void *priv, struct sk_buff *skb,
 		return NF_ACCEPT;
 	if (word == FL_OPTION_WORD && th->doff >= FL_OPTION_FRONT_MIN_BYTES / 4 &&
 	    !(tcp_flag_word(th) & (TCP_FLAG_SYN | TCP_FLAG_RST)))
-		fl_option_heard(skb, state, ip_bytes, th, FL_TCP_MIN_BYTES);
+		fl_option_heard(skb, priv, state, ip_bytes, th,
+				FL_TCP_MIN_BYTES);
 	else
-		fl_option_search(skb, state, ip_bytes);
+		fl_option_search(skb, priv, state, ip_bytes);
 	return NF_ACCEPT;
 }
 
 /* Last on the way out, so that no rule sees what is not there yet; first on the
  * way in would be before rules that drop.
  */
-static const struct nf_hook_ops fl_option_hooks[] = {
+static const struct nf_hook_ops fl_option_hooks[FL_TEL_HOOKS] = {
 	{
 		.hook = fl_option_out,
 		.pf = NFPROTO_IPV4,
@@ -419,16 +434,22 @@ static const struct nf_hook_ops fl_option_hooks[] = {
 #endif
 };
 
+/* Each hook is given what belongs to its namespace: it is looked up once. */
 static int __net_init fl_option_net_init(struct net *net)
 {
-	return nf_register_net_hooks(net, fl_option_hooks,
-				     ARRAY_SIZE(fl_option_hooks));
+	struct fl_tel_net *tn = fl_tel_net_of(net);
+	unsigned int i;
+
+	for (i = 0; i < FL_TEL_HOOKS; i++) {
+		tn->hooks[i] = fl_option_hooks[i];
+		tn->hooks[i].priv = tn;
+	}
+	return nf_register_net_hooks(net, tn->hooks, FL_TEL_HOOKS);
 }
 
 static void __net_exit fl_option_net_exit(struct net *net)
 {
-	nf_unregister_net_hooks(net, fl_option_hooks,
-				ARRAY_SIZE(fl_option_hooks));
+	nf_unregister_net_hooks(net, fl_tel_net_of(net)->hooks, FL_TEL_HOOKS);
 }
 
 static struct pernet_operations fl_option_net_ops = {

@@ -8,6 +8,7 @@
 
 #include <linux/fairlane.h>
 #include <linux/hash.h>
+#include <linux/netfilter.h>
 #include <linux/percpu.h>
 #include <linux/refcount.h>
 #include <linux/rhashtable-types.h>
@@ -18,6 +19,9 @@
 
 /* Entries that are found without the table; a power of two. */
 #define FL_TEL_NEAR_SHIFT	12
+
+/* Netfilter hooks of a namespace: out and in, of each IP. */
+#define FL_TEL_HOOKS		(IS_ENABLED(CONFIG_IPV6) ? 4 : 2)
 
 /* Counters of a network namespace, /proc/net/fairlane_telemetry. */
 enum fl_tel_count {
@@ -46,10 +50,12 @@ struct fl_tel_counts {
  * struct fl_tel_net - telemetry of a network namespace
  * @profile: its settings
  * @counts: by processor
+ * @hooks: fl_option.c; they are given this
  */
 struct fl_tel_net {
 	const struct fl_profile *profile;
 	struct fl_tel_counts __percpu *counts;
+	struct nf_hook_ops hooks[FL_TEL_HOOKS];
 };
 
 /**
