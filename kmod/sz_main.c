@@ -35,10 +35,8 @@
 #include <net/tcp.h>
 
 #include "compat.h"
-#include "fl_flow.h"
-#include "fl_telemetry.h"
 #include "fl_trace.h"
-#include "soze.h"
+#include "sz_flow.h"
 
 /* Without an echo for so many RTTs and packets acknowledged: fall back. */
 #define SZ_LOST_RTTS		8
@@ -50,72 +48,15 @@
 #define SZ_HIDDEN_DELAYS	4
 /* Smoothing of it, log2 of samples. */
 #define SZ_REST_SHIFT		3
-
-/**
- * struct sz_flow - a flow
- * @at: what readers find it by
- * @core: rate control
- * @par: its parameters
- * @last_echo_ns: when the last echo came
- * @ack_ns: when the last ACK came
- * @updates: decisions
- * @echoes: tel->echoes that was seen
- * @turn_ns: when @least_ns was last moved on
- * @base_ns: smallest RTT seen, ns; U32_MAX: none
- * @set_base_ns: base RTT by settings, ns; 0: none
- * @least_ns: smallest RTT of this round trip and of the last, ns
- * @rest_ns: RTT without the delay told, smoothed, ns; 0: none
- * @queue_ns: delay told last, ns
- * @payload_l2: log2 of payload / bytes on the line, << SZ_SHIFT
- * @weight_milli: the weight that @core has
- * @gen: of profile and settings
- * @una: tp->snd_una at the last ACK
- * @unheard_pkts: acknowledged since the last echo, saturating
- * @mss: that @par is for
- * @telling: echoes come: this is Söze, not Reno
- * @ever: they have come once
- * @rcu: readers of struct fl_info
+/* So many decisions in an RTT at most, log2; other ACKs are added up. */
+#define SZ_DECIDE_SHIFT		3
+/* What is acknowledged at once is forgotten by this part in a decision, log2. */
+#define SZ_BURST_SHIFT		3
+/* As much of it, in packets, the window has room for anyway; in smaller windows than the
+ * second it is left out: what comes at once there was sent at once.
  */
-struct sz_flow {
-	struct fl_attached at;
-	struct sz_core core;
-	struct sz_par par;
-	u64 last_echo_ns;
-	u64 ack_ns;
-	u64 updates;
-	u64 turn_ns;
-	u32 echoes;
-	u32 least_ns[2];
-	u32 base_ns;
-	u32 set_base_ns;
-	u32 rest_ns;
-	u32 queue_ns;
-	s32 payload_l2;
-	u32 weight_milli;
-	u32 gen;
-	u32 una;
-	u16 unheard_pkts;
-	u16 mss;
-	bool telling;
-	bool ever;
-	struct rcu_head rcu;
-};
-
-/**
- * struct sz_sock - what the socket keeps
- * @set: its settings
- * @tel: its telemetry, NULL: there can be none
- * @flow: the rest; NULL: no memory, Reno for ever. RCU: readers of struct fl_info
- * @rtt: delay samples; here because there is room
- * @active: sz_init_sock() was called
- */
-struct sz_sock {
-	struct fl_flow *set;
-	struct fl_tel *tel;
-	struct sz_flow __rcu *flow;
-	struct fl_rtt rtt;
-	bool active;
-};
+#define SZ_BURST_PKTS		2
+#define SZ_BURST_WINDOW_PKTS	16
 
 static struct kmem_cache *sz_cache;
 
@@ -158,7 +99,6 @@ static void sz_refresh(const struct sock *sk, const struct sz_sock *ss,
 {
 	u32 gen = fl_profile_gen(pf) + fl_flow_gen(ss->set);
 	u16 mss = min_t(u32, tcp_sk(sk)->mss_cache, U16_MAX);
-	u32 weight_milli;
 
 	if (likely(gen == fl->gen && mss == fl->mss))
 		return;
@@ -166,10 +106,9 @@ static void sz_refresh(const struct sock *sk, const struct sz_sock *ss,
 	fl->mss = mss;
 	sz_configure(sk, fl, ss->set, pf);
 	fl->set_base_ns = fl_flow_base_rtt_ns(ss->set, pf);
-	weight_milli = fl_flow_weight_milli(sk, ss->set);
 	if (fl->telling)
-		sz_set_weight(&fl->core, &fl->par, weight_milli);
-	fl->weight_milli = weight_milli;
+		sz_set_weight(&fl->core, &fl->par,
+			      fl_flow_weight_milli(sk, ss->set));
 }
 
 /* Put the core's rate and window into the socket. */
@@ -178,7 +117,7 @@ static void sz_apply(struct sock *sk, struct sz_flow *fl)
 	u32 rest_ns = fl->rest_ns;
 	struct tcp_sock *tp = tcp_sk(sk);
 	unsigned long rate = ~0UL;
-	u32 pkts;
+	u32 pkts, burst_pkts = fl->burst_pkts;
 
 	if (fl->par.form == SZ_STABLE) {
 		rate = sz_exp2((s64)fl->core.pace_l2 + fl->payload_l2);
@@ -188,6 +127,9 @@ static void sz_apply(struct sock *sk, struct sz_flow *fl)
 		rest_ns += fl->queue_ns;
 	}
 	pkts = sz_window_pkts(&fl->core, &fl->par, max_t(u32, rest_ns, 1));
+	if (pkts >= SZ_BURST_WINDOW_PKTS &&
+	    burst_pkts > SZ_BURST_PKTS + (pkts >> SZ_DECIDE_SHIFT))
+		pkts += burst_pkts - SZ_BURST_PKTS - (pkts >> SZ_DECIDE_SHIFT);
 	tcp_snd_cwnd_set(tp, clamp_t(u32, pkts, 1, tp->snd_cwnd_clamp));
 	WRITE_ONCE(sk->sk_pacing_rate, rate);
 }
@@ -202,17 +144,19 @@ static u64 sz_rate_of(const struct sock *sk, u32 pkts, u32 rtt_ns)
 /* The first echo (again): go on with what is sent now. After Reno's slow start
  * that is a share already, and the queue is Reno's.
  */
-static void sz_begin(struct sock *sk, struct sz_flow *fl, u32 rtt_ns, u64 now_ns)
+static void sz_begin(struct sock *sk, const struct sz_sock *ss,
+		     struct sz_flow *fl, u32 rtt_ns, u64 now_ns)
 {
+	u32 weight_milli = fl_flow_weight_milli(sk, ss->set);
 	u32 pkts = min_t(u32, tcp_snd_cwnd(tcp_sk(sk)),
 			 max_t(u32, tcp_packets_in_flight(tcp_sk(sk)),
 			       TCP_INIT_CWND));
 	u64 rate = sz_rate_of(sk, pkts, rtt_ns);
 
 	if (fl->ever || !tcp_in_slow_start(tcp_sk(sk)))
-		sz_resume(&fl->core, &fl->par, now_ns, rate, fl->weight_milli);
+		sz_resume(&fl->core, &fl->par, now_ns, rate, weight_milli);
 	else
-		sz_init(&fl->core, &fl->par, now_ns, rate, fl->weight_milli);
+		sz_init(&fl->core, &fl->par, now_ns, rate, weight_milli);
 	fl->telling = true;
 	fl->ever = true;
 	tcp_sk(sk)->snd_ssthresh = TCP_INFINITE_SSTHRESH;
@@ -261,7 +205,7 @@ static u32 sz_hidden_ns(struct sz_flow *fl, u32 rtt_ns, u64 now_ns, u32 base_ns)
 	u64 known_ns;
 	u32 least_ns;
 
-	if (now_ns - fl->turn_ns > fl->rest_ns + fl->queue_ns) {
+	if ((u32)now_ns - fl->turn_ns > fl->rest_ns + fl->queue_ns) {
 		fl->turn_ns = now_ns;
 		fl->least_ns[1] = fl->least_ns[0];
 		fl->least_ns[0] = rtt_ns;
@@ -276,17 +220,32 @@ static u32 sz_hidden_ns(struct sz_flow *fl, u32 rtt_ns, u64 now_ns, u32 base_ns)
 	return least_ns > known_ns ? least_ns - known_ns : 0;
 }
 
+/* For who looks: the queue at which the flow is at rest, ns; its rate, bit/s. */
+static u32 sz_target_of(const struct sz_flow *fl)
+{
+	return sz_target_delay_ns(&fl->par, fl->core.rate_l2 - fl->core.weight_l2);
+}
+
+static u64 sz_bps_of(const struct sz_flow *fl)
+{
+	return 8 * sz_exp2((s64)fl->core.rate_l2 + fl->payload_l2);
+}
+
 /* An echo has come: its delay, and the RTT without it. */
 static void sz_heard(struct sock *sk, const struct sz_sock *ss,
 		     struct sz_flow *fl, u32 rtt_ns, u64 now_ns)
 {
 	struct sz_sample s = { .now_ns = now_ns };
 	u32 base_ns = fl->set_base_ns ?: fl->base_ns;
+	u32 told = READ_ONCE(ss->tel->queue);
 	u32 rest_ns, back_ns;
 
-	fl->queue_ns = (u32)READ_ONCE(ss->tel->queue) << FL_TELEMETRY_SHIFT;
-	fl->last_echo_ns = now_ns;
-	fl->unheard_pkts = 0;
+	fl->queue_ns = (fl->between ? (told + fl->told) / 2 : told) <<
+		       FL_TELEMETRY_SHIFT;
+	fl->between = false;
+	fl->burst_pkts = max_t(u16, fl->acked_pkts, fl->burst_pkts -
+			       (fl->burst_pkts >> SZ_BURST_SHIFT));
+	fl->acked_pkts = 0;
 	back_ns = (u32)READ_ONCE(ss->tel->back) << FL_TELEMETRY_SHIFT;
 	if (rtt_ns) {
 		fl->queue_ns += sz_hidden_ns(fl, sz_rtt_there_ns(rtt_ns, back_ns),
@@ -301,17 +260,23 @@ static void sz_heard(struct sock *sk, const struct sz_sock *ss,
 	s.delay_ns = fl->queue_ns;
 	s.rtt_ns = fl->rest_ns + fl->queue_ns;
 	if (!fl->telling)
-		sz_begin(sk, fl, s.rtt_ns, now_ns);
+		sz_begin(sk, ss, fl, s.rtt_ns, now_ns);
 	sz_on_ack(&fl->core, &fl->par, &s);
+	fl->wait_ns = sz_settled(&fl->core, &fl->par) ?
+		      s.rtt_ns >> SZ_DECIDE_SHIFT : 0;
 	fl->updates++;
 	if (trace_fl_soze_update_enabled())
-		trace_fl_soze_update(sk, fl->queue_ns,
-				     sz_target_delay_ns(&fl->par,
-							fl->core.rate_l2 -
-							fl->core.weight_l2),
-				     8 * sz_exp2((s64)fl->core.rate_l2 +
-						 fl->payload_l2),
+		trace_fl_soze_update(sk, fl->queue_ns, sz_target_of(fl), sz_bps_of(fl),
 				     fl_flow_weight_milli(sk, ss->set));
+}
+
+/* An echo so soon after a decision that it can wait for the next one. */
+static void sz_between(struct sz_flow *fl, const struct sz_sock *ss)
+{
+	u16 told = READ_ONCE(ss->tel->queue);
+
+	fl->told = fl->between ? (told + fl->told) / 2 : told;
+	fl->between = true;
 }
 
 /* No echo with this ACK. */
@@ -340,30 +305,45 @@ static void sz_unheard(struct sock *sk, struct sz_flow *fl,
 static void sz_cong_control(FL_CONG_CONTROL_ARGS)
 {
 	struct sz_sock *ss = inet_csk_ca(sk);
-	const struct fl_profile *pf = fl_profile_for(sk, ss->set);
 	struct sz_flow *fl = sz_flow_of(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
-	u32 rtt_ns, echoes;
+	const struct fl_profile *pf;
+	u32 rtt_ns, echoes, acked_pkts;
 	u64 now_ns;
+	bool heard;
 
 	if (!fl || !ss->tel) {
 		sz_reno_ack(sk, rs);
 		return;
 	}
 	now_ns = tp->tcp_clock_cache;
+	fl->ack_ns = now_ns;
+	acked_pkts = max_t(s32, rs->acked_sacked, 0);
+	if (inet_csk(sk)->icsk_ca_state == TCP_CA_Open)
+		fl->acked_pkts = min_t(u32, fl->acked_pkts + acked_pkts, U16_MAX);
+	echoes = READ_ONCE(ss->tel->echoes);
+	heard = echoes != fl->echoes;
+	if (heard) {
+		fl->echoes = echoes;
+		fl->last_echo_ns = now_ns;
+		fl->unheard_pkts = 0;
+		if (fl->telling && now_ns - fl->core.last_ns < fl->wait_ns) {
+			sz_between(fl, ss);
+			fl->una = tp->snd_una;
+			fl_rtt_remember(sk, &ss->rtt);
+			return;
+		}
+	}
+	pf = fl_profile_for(sk, ss->set);
 	rtt_ns = fl_rtt_sample(sk, &ss->rtt, rs);
 	sz_refresh(sk, ss, fl, pf);
-	if (fl_full_packets(sk, &fl->una, max_t(s32, rs->acked_sacked, 0)) &&
-	    rtt_ns && rtt_ns < fl->base_ns)
+	if (fl_full_packets(sk, &fl->una, acked_pkts) && rtt_ns &&
+	    rtt_ns < fl->base_ns)
 		fl->base_ns = rtt_ns;
-	echoes = READ_ONCE(ss->tel->echoes);
-	if (echoes != fl->echoes) {
-		fl->echoes = echoes;
+	if (heard)
 		sz_heard(sk, ss, fl, rtt_ns, now_ns);
-	} else {
+	else
 		sz_unheard(sk, fl, rs, now_ns);
-	}
-	fl->ack_ns = now_ns;
 	if (fl->telling)
 		sz_apply(sk, fl);
 	else
@@ -476,12 +456,9 @@ static void sz_info(struct sock *sk, const struct fl_attached *at,
 	if (fl->telling) {
 		info->flags |= FL_INFO_TELEMETRY;
 		info->queue_ns = fl->queue_ns;
-		info->target_queue_ns =
-			sz_target_delay_ns(&fl->par, fl->core.rate_l2 -
-					   fl->core.weight_l2);
+		info->target_queue_ns = sz_target_of(fl);
 		info->delay_ns = fl->rest_ns + fl->queue_ns;
-		info->rate_bps = 8 * sz_exp2((s64)fl->core.rate_l2 +
-					     fl->payload_l2);
+		info->rate_bps = sz_bps_of(fl);
 	}
 	info->window_milli = 1000ULL * tcp_snd_cwnd(tcp_sk(sk));
 	info->telemetry_rx = fl->echoes;

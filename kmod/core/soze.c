@@ -78,8 +78,6 @@
 #define SZ_ERROR_MAX		((s64)BIT_ULL(37))
 /* Pace below the rate, at least, octaves: what is sent next waits for the pace. */
 #define SZ_LEAD_MIN		(-2LL * SZ_ONE)
-/* Round trips during which a flow averages, << SZ_SHIFT. */
-#define SZ_AGE_MAX		(16U << SZ_SHIFT)
 /* (10): part of the error that D may move, the error that is left, round trips to
  * wait, weight of one in the average; the step: a quarter, at most 16 q / RTT.
  */

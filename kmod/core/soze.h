@@ -31,6 +31,9 @@
 #define SZ_WEIGHT_ONE_MILLI	1000
 #define SZ_WEIGHT_MAX_MILLI	1000000
 
+/* Round trips during which a flow averages, << SZ_SHIFT. */
+#define SZ_AGE_MAX		(16U << SZ_SHIFT)
+
 /** enum sz_form - which reading of the paper */
 enum sz_form {
 	SZ_STABLE,	/* ours: with a bounded loop gain, see soze.c */
@@ -141,6 +144,19 @@ struct sz_core {
 static inline s64 sz_mul(s64 a, s64 b)
 {
 	return (a * b) >> SZ_SHIFT;
+}
+
+/**
+ * sz_settled() - has the flow known its share for some time?
+ * @sz: the flow
+ * @par: parameters
+ *
+ * Then an ACK in each of a few parts of an RTT is enough for it.
+ */
+static inline bool sz_settled(const struct sz_core *sz,
+			      const struct sz_par *par)
+{
+	return sz->age >= SZ_AGE_MAX && !sz->starting && par->form == SZ_STABLE;
 }
 
 s32 sz_log2(u64 x);
