@@ -52,6 +52,8 @@
 #define SZ_DECIDE_SHIFT		3
 /* What is acknowledged at once is forgotten by this part in a decision, log2. */
 #define SZ_BURST_SHIFT		3
+/* With the times of so many packets known, no others are noted. */
+#define SZ_NOTED_PKTS		2
 /* As much of it, in packets, the window has room for anyway; in smaller windows than the
  * second it is left out: what comes at once there was sent at once.
  */
@@ -301,6 +303,19 @@ static void sz_unheard(struct sock *sk, struct sz_flow *fl,
 		sz_fall_back(sk, fl);
 }
 
+/* The times of packets in flight for the next ACKs, which are for two at most, mostly:
+ * what was noted once serves several. With losses about it may be sent again.
+ */
+static void sz_remember(struct sock *sk, struct fl_rtt *r)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	if (r->count < FL_RTT_AHEAD ||
+	    tp->sacked_out + tp->lost_out + tp->retrans_out ||
+	    !after(r->sent[FL_RTT_AHEAD - SZ_NOTED_PKTS].end_seq, tp->snd_una))
+		fl_rtt_remember(sk, r);
+}
+
 /* Context: each ACK of new data, softirq, socket lock held. */
 static void sz_cong_control(FL_CONG_CONTROL_ARGS)
 {
@@ -330,7 +345,7 @@ static void sz_cong_control(FL_CONG_CONTROL_ARGS)
 		if (fl->telling && now_ns - fl->core.last_ns < fl->wait_ns) {
 			sz_between(fl, ss);
 			fl->una = tp->snd_una;
-			fl_rtt_remember(sk, &ss->rtt);
+			sz_remember(sk, &ss->rtt);
 			return;
 		}
 	}
@@ -349,7 +364,7 @@ static void sz_cong_control(FL_CONG_CONTROL_ARGS)
 	else
 		sz_reno_ack(sk, rs);
 	fl_take_over(sk, READ_ONCE(pf->gso_segs));
-	fl_rtt_remember(sk, &ss->rtt);
+	sz_remember(sk, &ss->rtt);
 }
 
 /* Losses and CE marks, once for each recovery. Context: socket lock held. */
