@@ -125,7 +125,7 @@ u64 fl_line_bps(const struct sock *sk, const struct fl_profile *pf,
 		bool measured, u8 *from);
 
 /* Packets whose time of sending is remembered. */
-#define FL_RTT_AHEAD		4
+#define FL_RTT_AHEAD		3
 /* Delays from here on are all the same: the longest, us. 2^32 ns are 4.29 s. */
 #define FL_RTT_MAX_US		4000000
 

@@ -14,7 +14,7 @@
 #include "fl_telemetry.h"
 #include "fl_trace.h"
 
-/* Probes that may be without an echo before a flow stops trusting echoes. */
+/* Probes that may be without an echo before a flow stops trusting echoes; u8. */
 #define PP_PROBES_OUT_MAX	64
 /* Unanswered probes in a row after which a flow goes on without probing. */
 #define PP_PROBES_LOST_MAX	32
@@ -53,8 +53,6 @@ enum pp_dsack {
  * @delay_ns: newest delay that steered, of @tel, ns
  * @extra_ns: what its round trip was longer, ns; 0 without @tel
  * @flows_kept_q8: #flow when ACKs began to wait, << PP_FLOWS_SHIFT; 0 = they do not
- * @over_ns: since when the delay has been above the limit, monotonic ns; 0 = it is
- *	not; kept while ACKs wait
  * @core: the algorithm
  * @chan: the channel of its priority, shared, see pp_share.c
  * @timer: one timer for all purposes, see @timer_for
@@ -62,11 +60,6 @@ enum pp_dsack {
  * @probe_nxt: tp->snd_nxt at that time
  * @probe_tsval: its time stamp, as the peer echoes it
  * @probe_seq: its sequence number
- * @last_ack_ns: when the last ACK came, monotonic ns
- * @dip_end_ns: sends a packet an RTT until then, monotonic ns, see pp_dip()
- * @una: tp->snd_una at the last ACK
- * @look_seq: an ACK beyond this number looks for changes, see pp_look()
- * @least_ns: smallest delay of a full packet since the last look, ns
  * @random: state of pp_random()
  * @gen: generations of profile and settings, added up, that @chan comes from
  * @gso_segs: most segments in a packet, of the profile
@@ -102,12 +95,16 @@ struct pp_flow {
 	struct sock *sk;
 	struct fl_flow *set;
 	struct fl_tel *tel;
+	const struct pp_chan *chan;
+	struct pp_core core;
 	u32 delay_ns;
 	u32 extra_ns;
 	u32 flows_kept_q8;
-	u64 over_ns;
-	struct pp_core core;
-	const struct pp_chan *chan;
+	u32 random;
+	u32 gen;
+	u16 mss;
+	u8 prio;
+	u8 gso_segs;
 	struct hrtimer timer;
 	union {
 		struct {
@@ -118,32 +115,22 @@ struct pp_flow {
 		struct rcu_head rcu;
 	};
 	u32 probe_seq;
-	u64 last_ack_ns;
-	u64 dip_end_ns;
-	u32 una;
-	u32 look_seq;
-	u32 least_ns;
-	u32 random;
-	u32 gen;
-	u16 mss;
-	u8 prio;
-	u8 gso_segs;
 	u32 dsack_seen;
 	u32 dsack_hidden;
 	u32 stale_end;
 	u32 stale_pkts;
-	u16 probes_out;
-	u16 probes_lost;
+	u8 probes_out;
+	u8 probes_lost;
 	u8 timer_for;
-	u8 dsack;
-	u8 probes_plain;
 	u8 probe_due;
 	u8 dead;
-	u8 started:1,
+	u8 dsack:2,
+	   probes_plain:2,
+	   started:1,
 	   plain:1,
 	   late:1,
-	   alike:1,
-	   turned:1,
+	   alike:1;
+	u8 turned:1,
 	   timer_ref:1,
 	   fallback:1;
 	struct {
@@ -160,11 +147,26 @@ struct pp_flow {
  * @flow: the flow; NULL on listeners and without memory
  * @base: measured base RTTs
  * @rtt: delay samples
+ * @una: tp->snd_una at the last ACK
+ * @look_seq: an ACK beyond this number looks for changes, see pp_look()
+ * @least_ns: smallest delay of a full packet since the last look, ns
+ * @last_ack_ns: when the last ACK came, monotonic ns
+ * @dip_end_ns: sends a packet an RTT until then, monotonic ns, see pp_dip()
+ * @over_ns: since when the delay has been above the limit, monotonic ns; 0 = it is
+ *	not; kept while ACKs wait
+ *
+ * All of it is for the holder of the socket lock alone.
  */
 struct pp_sock {
 	struct pp_flow __rcu *flow;
 	struct fl_base base;
 	struct fl_rtt rtt;
+	u32 una;
+	u32 look_seq;
+	u32 least_ns;
+	u64 last_ack_ns;
+	u64 dip_end_ns;
+	u64 over_ns;
 };
 
 /* The flow of a socket. Context: socket lock held. */
@@ -175,12 +177,16 @@ static inline struct pp_flow *pp_flow_of(struct sock *sk)
 	return rcu_dereference_protected(ps->flow, lockdep_sock_is_held(sk));
 }
 
+/* What a flow has in its socket. Context: socket lock held. */
+static inline struct pp_sock *pp_sock_of(const struct pp_flow *fl)
+{
+	return inet_csk_ca(fl->sk);
+}
+
 /* Base RTTs that a flow has measured. Context: socket lock held. */
 static inline struct fl_base *pp_base(const struct pp_flow *fl)
 {
-	struct pp_sock *ps = inet_csk_ca(fl->sk);
-
-	return &ps->base;
+	return &pp_sock_of(fl)->base;
 }
 
 /* A number for waits and probabilities, where it need not be hard to guess: a

@@ -134,7 +134,7 @@ static void pp_cc_changed(struct sock *sk)
 	if (!fl)
 		return;
 	/* the next ACK looks, see pp_look() */
-	fl->look_seq = tcp_sk(sk)->snd_una - 1;
+	pp_sock_of(fl)->look_seq = tcp_sk(sk)->snd_una - 1;
 	if (fl->core.stopped && fl->timer_for == PP_TIMER_PROBE)
 		pp_probe_after(fl, 0);
 }

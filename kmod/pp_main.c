@@ -91,16 +91,16 @@ void pp_refresh(struct pp_flow *fl, u32 delay_ns, u32 probe_delay_ns)
 static noinline void pp_look(struct pp_flow *fl, u32 full_ns,
 			     const struct rate_sample *rs)
 {
-	const struct tcp_sock *tp = tcp_sk(fl->sk);
+	struct pp_sock *ps = pp_sock_of(fl);
 	const struct fl_profile *pf;
 
-	fl->look_seq = tp->snd_nxt;
+	ps->look_seq = tcp_sk(fl->sk)->snd_nxt;
 	pf = fl_profile_for(fl->sk, fl->set);
 	if (READ_ONCE(pf->line_rate_measured) &&
 	    fl_rate_measure(fl->sk, fl->set, fl->chan->base_ns, full_ns, rs))
 		fl->mss = 0; /* for pp_refresh() to look again */
-	pp_refresh(fl, fl->least_ns == U32_MAX ? 0 : fl->least_ns, 0);
-	fl->least_ns = U32_MAX;
+	pp_refresh(fl, ps->least_ns == U32_MAX ? 0 : ps->least_ns, 0);
+	ps->least_ns = U32_MAX;
 	fl_take_over(fl->sk, fl->gso_segs);
 }
 
@@ -128,7 +128,7 @@ void pp_apply(struct pp_flow *fl)
 	if (fl->extra_ns)
 		wnd += pp_extra_wnd(&fl->core, fl->chan, fl->delay_ns,
 				    fl->extra_ns);
-	if (fl->dip_end_ns)
+	if (pp_sock_of(fl)->dip_end_ns)
 		wnd = min_t(u64, wnd, FL_WND_ONE);
 	fl_apply_wnd(fl->sk, wnd, extra,
 		     fl->chan->base_ns + fl->extra_ns);
@@ -141,12 +141,11 @@ void pp_apply(struct pp_flow *fl)
 /* The same where nothing is out of the ordinary, in few instructions. Context: ACK,
  * socket lock held.
  */
-static inline void pp_apply_ack(struct pp_flow *fl)
+static inline void pp_apply_ack(struct pp_flow *fl, const struct pp_sock *ps,
+				struct tcp_sock *tp)
 {
-	struct tcp_sock *tp = tcp_sk(fl->sk);
-
 	if (unlikely(fl->core.stopped || fl->core.wnd < FL_WND_ONE ||
-		     fl->stale_pkts || fl->extra_ns || fl->dip_end_ns ||
+		     fl->stale_pkts || fl->extra_ns || ps->dip_end_ns ||
 		     fl->chan->paced))
 		pp_apply(fl);
 	else
@@ -163,22 +162,23 @@ static inline void pp_apply_ack(struct pp_flow *fl)
 static noinline bool pp_dip(struct pp_flow *fl, u32 delay_ns)
 {
 	u64 now_ns = tcp_sk(fl->sk)->tcp_clock_cache;
+	struct pp_sock *ps = pp_sock_of(fl);
 
-	if (fl->dip_end_ns) {
-		if (now_ns < fl->dip_end_ns)
+	if (ps->dip_end_ns) {
+		if (now_ns < ps->dip_end_ns)
 			return true;
-		fl->dip_end_ns = 0;
+		ps->dip_end_ns = 0;
 		pp_skip(&fl->core, tcp_sk(fl->sk)->snd_nxt);
 		return false;
 	}
-	if (!pp_base(fl)->turned)
+	if (!ps->base.turned)
 		return false;
-	pp_base(fl)->turned = false;
+	ps->base.turned = false;
 	if (fl->core.stopped || !delay_ns ||
 	    fl->core.wnd < PP_DIP_PKTS * FL_WND_ONE ||
 	    fl_flow_base_rtt_ns(fl->set, fl_profile_for(fl->sk, fl->set)))
 		return false;
-	fl->dip_end_ns = now_ns + delay_ns + 2ULL * fl->chan->base_ns;
+	ps->dip_end_ns = now_ns + delay_ns + 2ULL * fl->chan->base_ns;
 	return true;
 }
 
@@ -250,9 +250,9 @@ static void pp_adopt(struct sock *sk)
 	fl->sk = sk;
 	fl->set = fl_flow_attach(sk, &pp_cc);
 	pf = fl_profile_for(sk, fl->set);
-	fl->una = tp->snd_una;
-	fl->look_seq = tp->snd_una;
-	fl->least_ns = U32_MAX;
+	ps->una = tp->snd_una;
+	ps->look_seq = tp->snd_una;
+	ps->least_ns = U32_MAX;
 	fl->random = get_random_u32();
 	fl_base_start(sk, pp_base(fl));
 	fl->gen = fl_profile_gen(pf) + fl_flow_gen(fl->set) - 1;
@@ -358,7 +358,7 @@ static void pp_on_echo(struct pp_flow *fl)
 		pp_trace_state(fl, delay_ns);
 		pp_mark_stale(fl);
 		pp_hurry(fl);
-		fl->last_ack_ns = tp->tcp_clock_cache;
+		pp_sock_of(fl)->last_ack_ns = tp->tcp_clock_cache;
 		pp_probe_watch(fl);
 		break;
 	case PP_PROBE:
@@ -420,12 +420,12 @@ static void pp_cong_control(FL_CONG_CONTROL_ARGS)
 	s.snd_nxt = tp->snd_nxt;
 	s.seq_per_pkt = tp->mss_cache;
 	s.wnd_limited = !rs->is_app_limited;
-	fl->last_ack_ns = s.now_ns;
-	full = fl_full_packets(sk, &fl->una, s.acked_pkts) && s.delay_ns;
-	if (full && s.delay_ns < fl->least_ns)
-		fl->least_ns = s.delay_ns;
-	if (fl_seq_after(s.ack_seq, fl->look_seq) ||
-	    unlikely(fl->least_ns < ps->base.data_ns ||
+	ps->last_ack_ns = s.now_ns;
+	full = fl_full_packets(sk, &ps->una, s.acked_pkts) && s.delay_ns;
+	if (full && s.delay_ns < ps->least_ns)
+		ps->least_ns = s.delay_ns;
+	if (fl_seq_after(s.ack_seq, ps->look_seq) ||
+	    unlikely(ps->least_ns < ps->base.data_ns ||
 		     s.now_ns >= ps->base.turn_ns))
 		pp_look(fl, full ? s.delay_ns : 0, rs);
 	if (unlikely(fl->tel) && s.delay_ns) {
@@ -433,7 +433,7 @@ static void pp_cong_control(FL_CONG_CONTROL_ARGS)
 		s.delay_ns = pp_one_way(fl, s.rtt_ns, fl->chan->base_ns);
 	}
 	if (!fl->core.stopped &&
-	    !(unlikely(fl->dip_end_ns || ps->base.turned) &&
+	    !(unlikely(ps->dip_end_ns || ps->base.turned) &&
 	      pp_dip(fl, s.delay_ns))) {
 		s.random = pp_random(fl);
 		if (unlikely(pp_decide(fl, &s, rs) == PP_STOP))
@@ -441,7 +441,7 @@ static void pp_cong_control(FL_CONG_CONTROL_ARGS)
 	}
 	if (!fl->core.stopped && tp->packets_out)
 		pp_probe_watch(fl);
-	pp_apply_ack(fl);
+	pp_apply_ack(fl, ps, tp);
 	fl_rtt_remember(sk, &ps->rtt);
 }
 
@@ -449,9 +449,10 @@ static void pp_cong_control(FL_CONG_CONTROL_ARGS)
 static bool pp_was_idle(const struct pp_flow *fl)
 {
 	const struct tcp_sock *tp = tcp_sk(fl->sk);
+	u64 last_ack_ns = pp_sock_of(fl)->last_ack_ns;
 
-	return !tp->packets_out && !fl->fallback && fl->last_ack_ns &&
-	       tp->tcp_clock_cache - fl->last_ack_ns >
+	return !tp->packets_out && !fl->fallback && last_ack_ns &&
+	       tp->tcp_clock_cache - last_ack_ns >
 	       (u64)PP_IDLE_RTTS * fl->chan->base_ns;
 }
 
@@ -477,7 +478,7 @@ static void pp_begin(struct pp_flow *fl)
 	fl->started = 1;
 	pp_begin_urgent(&fl->core, fl->chan, tcp_sk(sk)->snd_nxt);
 	pp_trace_state(fl, 0);
-	fl->last_ack_ns = tcp_sk(sk)->tcp_clock_cache;
+	pp_sock_of(fl)->last_ack_ns = tcp_sk(sk)->tcp_clock_cache;
 	pp_probe_watch(fl);
 	pp_apply(fl);
 }

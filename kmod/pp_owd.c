@@ -82,14 +82,16 @@ static bool pp_owns_line(const struct pp_flow *fl, const struct rate_sample *rs)
 static bool pp_endures(struct pp_flow *fl, const struct fl_sample *s,
 		       const struct rate_sample *rs)
 {
+	struct pp_sock *ps = pp_sock_of(fl);
+
 	if (!pp_waits_behind(fl) || s->delay_ns < fl->chan->limit_ns) {
 		if (s->delay_ns)
-			fl->over_ns = 0;
+			ps->over_ns = 0;
 		return false;
 	}
-	if (!fl->over_ns)
-		fl->over_ns = s->now_ns;
-	return s->now_ns - fl->over_ns < PP_ENDURE_RTTS * (u64)s->rtt_ns ||
+	if (!ps->over_ns)
+		ps->over_ns = s->now_ns;
+	return s->now_ns - ps->over_ns < PP_ENDURE_RTTS * (u64)s->rtt_ns ||
 	       pp_owns_line(fl, rs);
 }
 

@@ -291,7 +291,7 @@ static bool pp_late_echo(struct pp_flow *fl)
 	const struct tcp_sock *tp = tcp_sk(fl->sk);
 
 	/* the path lives: no reason to fall back, but wait as long as before */
-	fl->probes_lost = min_t(u16, fl->probes_lost, PP_ECHO_BACKOFF_MAX);
+	fl->probes_lost = min_t(u8, fl->probes_lost, PP_ECHO_BACKOFF_MAX);
 	if (tp->rx_opt.tstamp_ok) {
 		if (!pp_stamp_is_newest(fl))
 			return false;
@@ -381,7 +381,7 @@ bool pp_probe_echo(struct pp_flow *fl)
 	if (got && dsack == PP_DSACK_OLD) {
 		/* the path lives */
 		fl->dsack_seen = tp->dsack_dups;
-		fl->probes_lost = min_t(u16, fl->probes_lost,
+		fl->probes_lost = min_t(u8, fl->probes_lost,
 					PP_ECHO_BACKOFF_MAX);
 		return false;
 	}
@@ -428,9 +428,10 @@ static void pp_echo_overdue(struct pp_flow *fl)
 {
 	fl->late = 1;
 	trace_fl_prioplus_probe(fl->sk, 2, 0);
-	if (fl->probes_lost < U16_MAX)
+	if (fl->probes_lost < U8_MAX)
 		fl->probes_lost++;
-	if (fl->plain && !fl->stats.echoes)
+	if (fl->plain && !fl->stats.echoes &&
+	    fl->probes_plain < PP_PROBES_PLAIN_MAX)
 		fl->probes_plain++;
 	if (!fl->fallback && (fl->probes_lost >= PP_PROBES_LOST_MAX ||
 			      fl->probes_plain >= PP_PROBES_PLAIN_MAX)) {
@@ -456,7 +457,7 @@ static void pp_watchdog(struct pp_flow *fl)
 {
 	u64 now_ns = ktime_get_ns();
 	u64 wait_ns = pp_watchdog_ns(fl);
-	u64 since_ns = fl->last_ack_ns;
+	u64 since_ns = pp_sock_of(fl)->last_ack_ns;
 	u64 sent_ns = tcp_sk(fl->sk)->tcp_wstamp_ns;
 	u64 quiet_ns;
 

@@ -168,6 +168,7 @@ bool pp_configure(struct pp_flow *fl, const struct fl_profile *pf)
 		.paper = READ_ONCE(pf->paper),
 	};
 	u32 was_milli = fl->chan ? fl->chan->weight_milli : 0;
+	bool was_paper = fl->chan && fl->chan->paper;
 	struct pp_chan chan = { };
 
 	/* GAIN is a packet in an RTT */
@@ -196,5 +197,10 @@ bool pp_configure(struct pp_flow *fl, const struct fl_profile *pf)
 	if (!pp_chan_take(fl, &chan))
 		return false;
 	pp_reweigh(&fl->core, fl->chan, was_milli);
+	if (was_paper != fl->chan->paper) {
+		/* what one way keeps of a round means nothing to the other */
+		fl->core.glide = 0;
+		pp_skip(&fl->core, tcp_sk(fl->sk)->snd_nxt);
+	}
 	return true;
 }

@@ -145,6 +145,8 @@ void pp_move(struct pp_core *pp, bool up)
 	pp->clear = 0;
 	pp->hold = 0;
 	pp->over_rounds = 0;
+	pp->glide = 0;
+	pp->ref_wnd = 0;
 	pp->flows_known = 0;
 	pp->flows_q8 = PP_FLOWS_ONE;
 	pp->crowd_q8 = PP_FLOWS_ONE;

@@ -241,13 +241,16 @@ void pp_estimate_by_response(struct pp_core *pp, const struct pp_chan *ch,
 {
 	u64 grown = pp->wnd - pp->ref_wnd;
 
-	if (!pp->flows_known && pp->ref_wnd && pp->wnd > pp->ref_wnd &&
+	if (pp->flows_known)
+		return;
+	if (pp->ref_wnd && pp->wnd > pp->ref_wnd &&
 	    grown >= pp->ref_wnd / 8 && delay_ns > pp->ref_ns &&
 	    (u64)(delay_ns - pp->ref_ns) * (pp->ref_wnd >> 8) * 8 >=
 	    (u64)pp->ref_ns * (grown >> 8) * PP_RESPONSE_EIGHTHS) {
 		pp->flows_q8 = max_t(u32, pp->flows_q8,
 				     pp_flows_by_inflight(pp, ch, delay_ns));
 		pp->flows_known = 1;
+		return;
 	}
 	pp->ref_ns = delay_ns;
 	pp->ref_wnd = pp->wnd;

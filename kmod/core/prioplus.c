@@ -203,7 +203,8 @@ void pp_begin_urgent(struct pp_core *pp, const struct pp_chan *ch, u32 snd_nxt)
  */
 void pp_skip(struct pp_core *pp, u32 snd_nxt)
 {
-	pp->ref_wnd = 0;
+	if (!pp->glide)
+		pp->ref_wnd = 0;
 	pp->round_end = snd_nxt;
 	pp->over = 0;
 }
@@ -217,12 +218,11 @@ void pp_skip(struct pp_core *pp, u32 snd_nxt)
 void pp_go(struct pp_core *pp, u64 wnd, u32 snd_nxt)
 {
 	pp->wnd = wnd;
+	pp->glide = 0;
 	pp_skip(pp, snd_nxt);
-	pp->step_wnd = 0;
 	pp->in_channel = 0;
 	pp->below = 0;
 	pp->over_rounds = 0;
-	pp->glide = 0;
 	pp->clear = 0;
 	pp->stopped = 0;
 	pp->dual = 0;

@@ -141,15 +141,16 @@ enum pp_verdict {
  * @base_state: its state
  * @step_wnd: adaptive increase that the ACKs of this RTT share out (paper
  *	mode), packets << FL_WND_SHIFT
- * @ref_wnd: window at the end of the last RTT before it grew, packets <<
- *	FL_WND_SHIFT; 0 = none
+ * @ref_wnd: while #flow is not known, window at the end of the last RTT before it
+ *	grew, packets << FL_WND_SHIFT; 0 = none
+ * @glide_wnd: window that a new weight is to have, packets << FL_WND_SHIFT; only
+ *	with @glide, and so with #flow known
  * @ref_ns: delay at that time, ns
  * @round_end: an ACK beyond this number ends the RTT
  * @probe_wait_ns: wait before the next probe, ns
  * @probe_ns: delay that the last probe saw, as of a full packet, ns
  * @flows_q8: #flow, estimated flows of this priority, << PP_FLOWS_SHIFT
  * @crowd_q8: flows of this priority that want to resume, << PP_FLOWS_SHIFT
- * @glide_wnd: window that a new weight is to have, packets << FL_WND_SHIFT
  * @shift_ns: the flow's own target is this far below @target_ns, ns
  * @ai_of: the #flow that @ai_wnd is of; 0 = none
  * @ai_wnd: additive increase for an RTT with a packet of window and more, packets <<
@@ -175,15 +176,17 @@ struct pp_core {
 	u64 wnd;
 	const struct fl_base_ops *base;
 	u8 base_state[FL_BASE_STATE] __aligned(8);
-	u64 step_wnd;
-	u64 ref_wnd;
+	union {
+		u64 step_wnd;
+		u64 ref_wnd;
+		u64 glide_wnd;
+	};
 	u32 ref_ns;
 	u32 round_end;
 	u32 probe_wait_ns;
 	u32 probe_ns;
 	u32 flows_q8;
 	u32 crowd_q8;
-	u64 glide_wnd;
 	u32 shift_ns;
 	u32 ai_of;
 	u32 ai_wnd;
