@@ -34,6 +34,10 @@
  *	does not know #flow, permille of the BDP, at least two packets
  * @urgent_priority: PrioPlus flows of this priority and above begin without a
  *	probe and with W_LS = BDP, section 4.4; 0 = none
+ * @unlimited_priority: PrioPlus flows of this priority and above have no D_limit:
+ *	they never stop; 0 = none
+ * @resume_permille: evidence that a higher priority is gone before a PrioPlus
+ *	flow that it stopped resumes, permille of the default; 0 = a probe
  * @ai_bytes: additive increase in an RTT, bytes on the line
  * @share_ns: PrioPlus' target moves down by this with each doubling of a flow's
  *	window for its weight, ns; 0 = it stays, see core/pp_weight.c
@@ -78,6 +82,8 @@ struct fl_profile {
 	u32 start_high_priority;
 	u32 first_permille;
 	u32 urgent_priority;
+	u32 unlimited_priority;
+	u32 resume_permille;
 	u32 ai_bytes;
 	u32 share_ns;
 	u32 probe_cap_us;

@@ -43,6 +43,8 @@ static struct fl_setting fl_settings[] = {
 	FL_SETTING(start_high_priority, 0, 0, PP_PRIO_MAX),
 	FL_SETTING(first_permille, 0, 0, 1000),
 	FL_SETTING(urgent_priority, 0, 0, FL_PRIORITY_MAX),
+	FL_SETTING(unlimited_priority, 0, 0, FL_PRIORITY_MAX),
+	FL_SETTING(resume_permille, 1000, 0, 1000),
 	FL_SETTING(ai_bytes, 150, 1, 1000000),
 	FL_SETTING(share_ns, 0, 0, 1000000),
 	FL_SETTING(probe_cap_us, 1000, 10, 100000),

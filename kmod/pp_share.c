@@ -162,6 +162,8 @@ bool pp_configure(struct pp_flow *fl, const struct fl_profile *pf)
 		.high_prio = READ_ONCE(pf->start_high_priority),
 		.first_permille = READ_ONCE(pf->first_permille),
 		.urgent_prio = READ_ONCE(pf->urgent_priority),
+		.unlimited_prio = READ_ONCE(pf->unlimited_priority),
+		.resume_permille = READ_ONCE(pf->resume_permille),
 		.ai_bytes = READ_ONCE(pf->ai_bytes),
 		.share_ns = READ_ONCE(pf->share_ns),
 		.weight_milli = fl_flow_weight_milli(fl->sk, fl->set),

@@ -26,7 +26,11 @@
 #define PP_LONG_FIRST_PART	8
 /* Default of share_ns there, as a part of A. */
 #define PP_LONG_SHARE_PART	32
-/* Points for resuming that a stop takes: the first dip is the own departure. */
+/* Points for resuming: needed by the heir, */
+#define PP_CLEAR_HEIR		12
+/* needed in addition for each channel between; */
+#define PP_CLEAR_GAP		9
+/* those that a stop takes: the first dip is the own departure. */
 #define PP_CLEAR_STOP		18
 #define PP_CLEAR_STOP_MAX	120
 /* A probe on the line, bytes. */
@@ -58,6 +62,14 @@ static void pp_chan_long(struct pp_chan *ch, const struct pp_conf *cf)
 				    ch->bdp_wnd / PP_LONG_FIRST_PART));
 	if (!ch->share_ns)
 		ch->share_ns = cf->fluct_ns / PP_LONG_SHARE_PART;
+}
+
+/* How much of the evidence in 6. of prioplus.c this network asks for. */
+static void pp_chan_resume(struct pp_chan *ch, u32 permille)
+{
+	ch->clear_stop = ch->clear_stop * permille / 1000;
+	ch->clear_heir = ch->clear_heir * permille / 1000;
+	ch->clear_gap = ch->clear_gap * permille / 1000;
 }
 
 /**
@@ -120,11 +132,16 @@ int pp_chan_init(struct pp_chan *ch, const struct pp_conf *cf, u32 prio)
 			    2 * FL_WND_ONE);
 	ch->paper = cf->paper;
 	ch->clear_stop = PP_CLEAR_STOP;
+	ch->clear_heir = PP_CLEAR_HEIR;
+	ch->clear_gap = PP_CLEAR_GAP;
 	pp_weight_init(ch, cf->weight_milli, cf->share_ns);
 	ch->paced = !cf->paper &&
 		    cf->base_ns / PP_PACED_WIDTHS >= ch->width_ns;
 	if (ch->paced)
 		pp_chan_long(ch, cf);
+	pp_chan_resume(ch, cf->resume_permille);
+	if (cf->unlimited_prio && prio >= cf->unlimited_prio)
+		ch->limit_ns = U32_MAX;
 	return 0;
 }
 

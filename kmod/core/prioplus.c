@@ -61,7 +61,8 @@
  *    would let the other one fight on against the newcomer.
  *
  * 6. Resuming. Only a queue at base delay, or a delay that stayed below the
- *    limit for several probes, lets a preempted flow resume, and a flow
+ *    limit for several probes (resume_permille says how many: few for a
+ *    network of few flows), lets a preempted flow resume, and a flow
  *    farther below the channel that was last in use needs more of them: the
  *    heir is the first to wake up, and the dip in the queue while one
  *    priority hands over to the next wakes nobody. A delay below the limit that
@@ -126,11 +127,9 @@
 /* RTTs below the own channel that end the suspicion. */
 #define PP_HOLD_LOW		2
 
-/* Points for resuming: needed by the heir, */
-#define PP_CLEAR_HEIR		12
-/* needed in addition for each channel between; */
-#define PP_CLEAR_GAP		9
-/* PP_CLEAR_BASE are given by a probe at base delay, these by one below the limit, */
+/* Points for resuming (how many are needed: pp_chan.c): PP_CLEAR_BASE are given by a
+ * probe at base delay, these by one below the limit,
+ */
 #define PP_CLEAR_BELOW		2
 /* or by one that saw what the last one saw, within PP_STILL_EPS epsilon, */
 #define PP_CLEAR_STILL		5
@@ -481,14 +480,14 @@ static bool pp_may_resume(struct pp_core *pp, const struct pp_chan *ch,
 {
 	u32 moved_ns = delay_ns > pp->probe_ns ? delay_ns - pp->probe_ns :
 						 pp->probe_ns - delay_ns;
-	s32 need = PP_CLEAR_HEIR, points = PP_CLEAR_BELOW;
+	s32 need = ch->clear_heir, points = PP_CLEAR_BELOW;
 
 	if (ch->paper || !pp->preempted)
 		return true;
 	if (pp_at_base(ch, delay_ns)) {
 		points = PP_CLEAR_BASE;
 		if (pp->gap > 1)
-			need += (pp->gap - 1) * PP_CLEAR_GAP;
+			need += (pp->gap - 1) * ch->clear_gap;
 	} else if (moved_ns < PP_STILL_EPS * ch->eps_ns) {
 		points = PP_CLEAR_STILL;
 	}

@@ -49,7 +49,9 @@
  * @urgent: flows begin without a probe (section 4.4)
  * @paced: the base RTT is long beside the channel: the sender spreads each
  *	window over a base RTT, see 9. in prioplus.c
- * @clear_stop: points for resuming that a stop takes
+ * @clear_stop: points for resuming that a stop takes, see 6. in prioplus.c
+ * @clear_heir: points that a preempted flow needs to resume
+ * @clear_gap: points that it needs in addition for each channel between
  */
 struct pp_chan {
 	u32 base_ns;
@@ -71,6 +73,8 @@ struct pp_chan {
 	bool urgent;
 	bool paced;
 	u8 clear_stop;
+	u8 clear_heir;
+	u8 clear_gap;
 	u64 ppn;
 	u64 bdp_wnd;
 	u64 start_wnd;
@@ -102,6 +106,9 @@ struct pp_chan {
  * @share_ns: see struct pp_chan
  * @urgent_prio: priorities from this one on are urgent: they begin without a
  *	probe, and their W_LS is the BDP; 0 = none is
+ * @unlimited_prio: priorities from this one on have no D_limit; 0 = all have one
+ * @resume_permille: points for resuming, permille of the usual; 0 = one probe below
+ *	the limit does, as in the paper
  * @paper: see struct pp_chan
  */
 struct pp_conf {
@@ -123,6 +130,8 @@ struct pp_conf {
 	u32 weight_milli;
 	u32 share_ns;
 	u32 urgent_prio;
+	u32 unlimited_prio;
+	u32 resume_permille;
 	bool paper;
 };
 

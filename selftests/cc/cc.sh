@@ -424,6 +424,8 @@ test_settings()
 	setting start_high_priority 0 0 31
 	setting first_permille 0 0 1000
 	setting urgent_priority 0 0 15
+	setting unlimited_priority 0 0 15
+	setting resume_permille 1000 0 1000
 	setting ai_bytes 150 1 1000000
 	setting share_ns 0 0 1000000
 	setting owd 0 0 1

@@ -344,6 +344,7 @@ static inline int bn_add(struct bn *b, int f, int class, u32 prio, bool paper,
 		.wire_bytes = BN_WIRE, .fluct_ns = b->fluct_ns ?: 3200,
 		.noise_ns = b->noise_ns ?: 800,
 		.probe_cap_ns = 1000000, .start_permille = paper ? 125 : 500,
+		.resume_permille = 1000,
 		.ai_bytes = 150, .paper = paper,
 	};
 	struct bn_event e = { .flow = f };

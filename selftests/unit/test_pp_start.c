@@ -22,6 +22,7 @@ static const struct pp_conf conf = {
 	.eps_ns = 1000,
 	.probe_cap_ns = 1000000,
 	.start_permille = 250,
+	.resume_permille = 1000,
 	.ai_bytes = 125,
 };
 
@@ -173,6 +174,71 @@ TEST(first_window_by_setting)
 	start(&cf);
 	CHECK_EQ(probe(0), PP_RESUME);
 	CHECK(fabs(PKTS_OF(flow.wnd) - 3.25) < 0.01);
+}
+
+/* Probes at this queue until a flow that met a higher priority resumes. */
+static int probes_until_resume(u32 permille, u32 queue_ns)
+{
+	struct pp_conf cf = conf;
+	int i;
+
+	cf.resume_permille = permille;
+	start(&cf);
+	CHECK_EQ(probe(30000), PP_PROBE);
+	for (i = 0; i < 20 && flow.stopped; i++)
+		probe(queue_ns);
+	return i;
+}
+
+TEST(resume_by_setting)
+{
+	int usual = probes_until_resume(1000, 8000);
+	int half = probes_until_resume(500, 8000);
+
+	/* the first probe with room is enough, as in the paper; not one above the limit */
+	CHECK_EQ(probes_until_resume(0, 8000), 1);
+	CHECK_EQ(probes_until_resume(0, 0), 1);
+	CHECK_EQ(probes_until_resume(0, 30000), 20);
+	CHECK_GE(half, 2);
+	CHECK_GE(usual, half + 1);
+}
+
+TEST(stop_costs_by_setting)
+{
+	struct pp_conf cf = conf;
+	int i, n[2] = { };
+
+	for (i = 0; i < 2; i++) {
+		cf.resume_permille = i ? 0 : 1000;
+		start(&cf);
+		CHECK_EQ(probe(0), PP_RESUME);
+		while (!flow.stopped)
+			rtt(40000);
+		for (n[i] = 0; n[i] < 20 && flow.stopped; n[i]++)
+			probe(0);
+	}
+	CHECK_EQ(n[0], 5);
+	CHECK_EQ(n[1], 1);
+}
+
+TEST(top_class_without_limit)
+{
+	struct pp_conf cf = conf;
+	int i;
+
+	cf.unlimited_prio = 6;
+	start(&cf);
+	CHECK_EQ(chan.limit_ns, 13000U + 20000 + 1600 + 800);
+	cf.unlimited_prio = 5;
+	start(&cf);
+	CHECK_EQ(chan.limit_ns, U32_MAX);
+	/* no delay keeps it from beginning or makes it stop; Swift steers it */
+	CHECK_EQ(probe(1000000), PP_RESUME);
+	flow.wnd = 8 * FL_WND_ONE;
+	for (i = 0; i < 20; i++)
+		rtt(100000);
+	CHECK(!flow.stopped);
+	CHECK_LE(flow.wnd, 2 * FL_WND_ONE);
 }
 
 UNIT_MAIN

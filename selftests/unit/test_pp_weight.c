@@ -18,6 +18,7 @@ static struct pp_chan chan(u32 weight_milli, bool paper)
 		.base_ns = 12000, .line_bps = 100000000000ULL,
 		.wire_bytes = 1538, .fluct_ns = 3200, .noise_ns = 800,
 		.probe_cap_ns = 1000000, .start_permille = 500,
+		.resume_permille = 1000,
 		.ai_bytes = 150, .weight_milli = weight_milli, .paper = paper,
 	};
 	struct pp_chan ch = { 0 };

@@ -20,7 +20,7 @@ static const struct pp_conf conf = {
 	.noise_ns = 800,
 	.eps_ns = 1000,
 	.probe_cap_ns = 1000000,
-	.start_permille = 250,
+	.start_permille = 250, .resume_permille = 1000,
 	.ai_bytes = 125,
 };
 
