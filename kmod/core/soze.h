@@ -159,6 +159,26 @@ static inline bool sz_settled(const struct sz_core *sz,
 	return sz->age >= SZ_AGE_MAX && !sz->starting && par->form == SZ_STABLE;
 }
 
+/* Part of the pace that is random: shift that makes of an s32 +- 1/64 octave. */
+#define SZ_UNLOCK_SHIFT		13
+#define SZ_UNLOCK_MIX		2654435769U	/* 2^32 / golden ratio */
+
+/**
+ * sz_unlock_l2() - how much a flow's pace is off at random, see (11) in soze.c
+ * @sz: the flow
+ * @now_ns: time of the sample, ns
+ *
+ * The last bits of the time and of the rate know nothing of other flows.
+ *
+ * Return: octaves << SZ_SHIFT, up to 1/64 either way.
+ */
+static inline s32 sz_unlock_l2(const struct sz_core *sz, u64 now_ns)
+{
+	u32 x = ((u32)now_ns ^ ((u32)sz->rest << 16)) * SZ_UNLOCK_MIX;
+
+	return (s32)x >> SZ_UNLOCK_SHIFT;
+}
+
 s32 sz_log2(u64 x);
 u64 sz_exp2(s64 l2);
 

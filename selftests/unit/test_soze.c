@@ -118,7 +118,7 @@ TEST(equation_6_for_many_flows)
 TEST(no_step_at_a_bend)
 {
 	struct sz_sample s = { .rtt_ns = 40000 };
-	s32 pace_l2 = 0, rate_l2 = 0;
+	s32 pace_l2 = 0, rate_l2 = 0, now_l2;
 	struct sz_par par;
 	struct sz_core sz;
 	u32 d, bend;
@@ -132,12 +132,45 @@ TEST(no_step_at_a_bend)
 		s.now_ns = 1000;
 		s.delay_ns = d;
 		sz_on_ack(&sz, &par, &s);
+		now_l2 = sz.pace_l2 - sz_unlock_l2(&sz, s.now_ns);
 		if (d > bend - 20) {
-			CHECK_MSG(abs(sz.pace_l2 - pace_l2) < SZ_ONE / 5000, "%u ns", d);
+			CHECK_MSG(abs(now_l2 - pace_l2) < SZ_ONE / 5000, "%u ns", d);
 			CHECK_MSG(abs(sz.rate_l2 - rate_l2) < SZ_ONE / 50000, "%u ns", d);
 		}
-		pace_l2 = sz.pace_l2;
+		pace_l2 = now_l2;
 		rate_l2 = sz.rate_l2;
+	}
+}
+
+/* The random part of the pace: up to 1/64 octave either way, as often more as less,
+ * whatever the time between two ACKs, and no two in a row alike.
+ */
+TEST(paces_are_not_locked)
+{
+	static const u32 gaps_ns[] = { 31, 123, 492, 4096, 12304, 24608, 1230400 };
+	struct sz_core sz = { 0 };
+	s32 least, most, off, last;
+	u32 i, gap;
+	s64 sum;
+
+	for (gap = 0; gap < sizeof(gaps_ns) / sizeof(*gaps_ns); gap++) {
+		least = SZ_ONE;
+		most = -SZ_ONE;
+		last = SZ_ONE;
+		sum = 0;
+		for (i = 0; i < 4096; i++) {
+			sz.rest = i * 7919;
+			off = sz_unlock_l2(&sz, (u64)i * gaps_ns[gap]);
+			least = min_t(s64, least, off);
+			most = max_t(s64, most, off);
+			sum += off;
+			CHECK(off != last);
+			last = off;
+		}
+		CHECK(least >= -SZ_ONE / 64 && least < -SZ_ONE / 70);
+		CHECK(most <= SZ_ONE / 64 && most > SZ_ONE / 70);
+		CHECK_MSG(llabs(sum / 4096) < SZ_ONE / 64 / 20, "%u ns: %lld",
+			  gaps_ns[gap], (long long)(sum / 4096));
 	}
 }
 
