@@ -598,7 +598,9 @@ static void __exit pp_unregister(void)
 	tcp_unregister_congestion_control(&tcp_prioplus_ledbat);
 	tcp_unregister_congestion_control(&tcp_prioplus);
 	pp_probe_stop();
-	/* sockets are gone, their timers go with the flows' memory */
+	/* sockets are gone, and who looked at their flows: unregistering has waited
+	 * for RCU. Timers go with the flows' memory.
+	 */
 	rcu_barrier();
 	kmem_cache_destroy(pp_flow_cache);
 }

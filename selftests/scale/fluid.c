@@ -14,7 +14,6 @@
  */
 #include "fluid.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #define STEP_NS		2000LL			/* a step of time */
@@ -68,29 +67,18 @@ struct fluid {
 	u64 step;
 };
 
-static void *need(size_t count, size_t size)
-{
-	void *p = calloc(count, size);
-
-	if (!p) {
-		fprintf(stderr, "no memory for %zu x %zu bytes\n", count, size);
-		exit(2);
-	}
-	return p;
-}
-
 struct fluid *fluid_new(struct net *n)
 {
-	struct fluid *fd = need(1, sizeof(*fd));
+	struct fluid *fd = net_need(1, sizeof(*fd));
 	u32 i;
 
 	fd->n = n;
-	fd->flow = need(n->flows, sizeof(*fd->flow));
-	fd->arrive = need(n->tree.links, sizeof(*fd->arrive));
-	fd->queue = need(n->tree.links, sizeof(*fd->queue));
-	fd->pass = need(n->tree.links, sizeof(*fd->pass));
-	fd->carried = need(n->tree.links, sizeof(*fd->carried));
-	fd->past = need((size_t)n->tree.links * PAST, sizeof(*fd->past));
+	fd->flow = net_need(n->flows, sizeof(*fd->flow));
+	fd->arrive = net_need(n->tree.links, sizeof(*fd->arrive));
+	fd->queue = net_need(n->tree.links, sizeof(*fd->queue));
+	fd->pass = net_need(n->tree.links, sizeof(*fd->pass));
+	fd->carried = net_need(n->tree.links, sizeof(*fd->carried));
+	fd->past = net_need((size_t)n->tree.links * PAST, sizeof(*fd->past));
 	fd->capacity = (int64_t)(n->line_bps / 8) >> RATE_SHIFT;
 	for (i = 0; i < AGENDA; i++)
 		fd->agenda[i] = NONE;

@@ -7,7 +7,8 @@
 
 enum { ARRIVE, ACKED, TIMER };
 
-static void *need(size_t count, size_t size)
+/* Zeroed memory, or the end. */
+void *net_need(size_t count, size_t size)
 {
 	void *p = calloc(count, size);
 
@@ -45,8 +46,8 @@ void net_init(struct net *n, u32 k, u32 flows, double line_bps, bool incast,
 		wheel_init(&n->wheel);
 	n->line_bps = line_bps;
 	n->packet_ps = NET_WIRE * 8e12 / line_bps + 0.5;
-	n->link = need(n->tree.links, sizeof(*n->link));
-	n->flow = need(flows, sizeof(*n->flow));
+	n->link = net_need(n->tree.links, sizeof(*n->link));
+	n->flow = net_need(flows, sizeof(*n->flow));
 	n->flows = flows;
 	for (f = 0; f < flows; f++) {
 		struct net_flow *fl = &n->flow[f];

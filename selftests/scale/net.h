@@ -79,6 +79,7 @@ struct net {
 	u64 acks;
 };
 
+void *net_need(size_t count, size_t size);
 void net_init(struct net *n, u32 k, u32 flows, double line_bps, bool incast,
 	      bool packets, u32 seed);
 void net_free(struct net *n);
