@@ -397,29 +397,23 @@ static noinline void pp_has_stopped(struct pp_flow *fl, u32 delay_ns)
 	pp_probe_after(fl, fl->core.probe_wait_ns);
 }
 
-/* Context: each ACK of data in flight, softirq or backlog, socket lock held. */
-static void pp_cong_control(FL_CONG_CONTROL_ARGS)
+/* What an ACK says, into the core. Context: ACK, socket lock held. */
+static inline void pp_take_ack(struct pp_flow *fl, struct pp_sock *ps,
+			       const struct tcp_sock *tp,
+			       const struct rate_sample *rs)
 {
-	struct pp_sock *ps = inet_csk_ca(sk);
-	struct pp_flow *fl = pp_flow_of(sk);
-	struct tcp_sock *tp = tcp_sk(sk);
-	struct fl_sample s;
+	struct sock *sk = fl->sk;
+	struct fl_sample s = {
+		.now_ns = tp->tcp_clock_cache,
+		.delay_ns = fl_rtt_sample(sk, &ps->rtt, rs),
+		.acked_pkts = rs->acked_sacked,
+		.ack_seq = tp->snd_una,
+		.snd_nxt = tp->snd_nxt,
+		.seq_per_pkt = tp->mss_cache,
+		.wnd_limited = !rs->is_app_limited,
+	};
 	bool full;
 
-	if (unlikely(!fl)) {
-		/* the ACK of our SYN comes before pp_sk_init(), which forgets */
-		if (inet_csk(sk)->icsk_ca_initialized)
-			pp_adopt(sk);
-		return;
-	}
-	s.now_ns = tp->tcp_clock_cache;
-	s.delay_ns = fl_rtt_sample(sk, &ps->rtt, rs);
-	s.rtt_ns = 0;
-	s.acked_pkts = rs->acked_sacked;
-	s.ack_seq = tp->snd_una;
-	s.snd_nxt = tp->snd_nxt;
-	s.seq_per_pkt = tp->mss_cache;
-	s.wnd_limited = !rs->is_app_limited;
 	ps->last_ack_ns = s.now_ns;
 	full = fl_full_packets(sk, &ps->una, s.acked_pkts) && s.delay_ns;
 	if (full && s.delay_ns < ps->least_ns)
@@ -439,8 +433,25 @@ static void pp_cong_control(FL_CONG_CONTROL_ARGS)
 		if (unlikely(pp_decide(fl, &s, rs) == PP_STOP))
 			pp_has_stopped(fl, s.delay_ns);
 	}
-	if (!fl->core.stopped && tp->packets_out)
+	if (unlikely(fl->timer_for == PP_TIMER_NONE) && !fl->core.stopped &&
+	    tp->packets_out)
 		pp_probe_watch(fl);
+}
+
+/* Context: each ACK of data in flight, softirq or backlog, socket lock held. */
+static void pp_cong_control(FL_CONG_CONTROL_ARGS)
+{
+	struct pp_sock *ps = inet_csk_ca(sk);
+	struct pp_flow *fl = pp_flow_of(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	if (unlikely(!fl)) {
+		/* the ACK of our SYN comes before pp_sk_init(), which forgets */
+		if (inet_csk(sk)->icsk_ca_initialized)
+			pp_adopt(sk);
+		return;
+	}
+	pp_take_ack(fl, ps, tp, rs);
 	pp_apply_ack(fl, ps, tp);
 	fl_rtt_remember(sk, &ps->rtt);
 }
