@@ -116,12 +116,13 @@ static int fl_attr_check(struct fl_ns *ns, struct fl_request *rq)
 static bool fl_attr_want(const struct fl_flow *f, enum fl_setting_id id,
 			 u32 *val, u8 *from)
 {
+	const struct fl_decided *d = fl_flow_decided(f);
 	const struct fl_values *v;
 
 	if (f->own.set & BIT(id))
 		v = &f->own;
-	else if (f->policy.set & BIT(id))
-		v = &f->policy;
+	else if (d && d->values.set & BIT(id))
+		v = &d->values;
 	else
 		return false;
 	*val = v->val[id];
@@ -394,7 +395,7 @@ void fl_attr_info(struct sock *sk, const struct fl_flow *f,
 	info->deadline_us = fl_flow_deadline_us(f);
 	info->deadline_from = fl_info_from(f, FL_SET_DEADLINE,
 					   FL_FROM_DEFAULT);
-	info->policy = f ? READ_ONCE(f->policy_order) : 0;
+	info->policy = f ? fl_flow_policy(f) : 0;
 	if (sk->sk_state == TCP_LISTEN)
 		info->flags |= FL_INFO_LISTENER;
 	ca = READ_ONCE(inet_csk(sk)->icsk_ca_ops);

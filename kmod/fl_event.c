@@ -53,8 +53,8 @@ static int fl_event_put_sock(struct sk_buff *skb, const struct fl_ns *ns,
 			   from_kuid_munged(ns->net->user_ns, sk->sk_uid)) ||
 	       nla_put_string(skb, FL_A_EVENT_CC,
 			      inet_csk(sk)->icsk_ca_ops->name) ||
-	       (ev->flow->policy_order &&
-		nla_put_u32(skb, FL_A_EVENT_POLICY, ev->flow->policy_order));
+	       (fl_flow_policy(ev->flow) &&
+		nla_put_u32(skb, FL_A_EVENT_POLICY, fl_flow_policy(ev->flow)));
 }
 
 static int fl_event_put(struct sk_buff *skb, const struct fl_ns *ns,

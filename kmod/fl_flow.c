@@ -163,7 +163,10 @@ struct sock *fl_flow_hold(struct fl_flow *f)
 /* Context: RCU callback. */
 static void fl_flow_free_rcu(struct rcu_head *rcu)
 {
-	kmem_cache_free(fl_flow_cache, container_of(rcu, struct fl_flow, rcu));
+	struct fl_flow *f = container_of(rcu, struct fl_flow, rcu);
+
+	kfree(rcu_dereference_protected(f->decided, true));
+	kmem_cache_free(fl_flow_cache, f);
 }
 
 static void fl_flow_put(struct fl_flow *f)
@@ -459,6 +462,7 @@ static void fl_flow_free_last(void *ptr, void *arg)
 	struct fl_flow *f = ptr;
 
 	kfree(f->meter);
+	kfree(rcu_dereference_protected(f->decided, true));
 	kmem_cache_free(fl_flow_cache, f);
 }
 

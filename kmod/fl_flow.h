@@ -80,6 +80,16 @@ struct fl_values {
 };
 
 /**
+ * struct fl_decided - what policies have decided of a socket
+ * @values: settings
+ * @order: the policy; 0 = none does any more
+ */
+struct fl_decided {
+	struct fl_values values;
+	u32 order;
+};
+
+/**
  * struct fl_flow - a socket's settings
  * @now: in force
  * @gen: changes whenever @now does
@@ -91,8 +101,7 @@ struct fl_values {
  * @sk: the socket, which outlives this
  * @meter: of fl_rate_measure(), socket lock; NULL = nothing measured yet
  * @own: set by setsockopt, by netlink, or inherited
- * @policy: set by a policy
- * @policy_order: the policy that decided; 0 = none did
+ * @decided: set by a policy, NULL = never; lives as long as this
  * @charged_milli: how much its weight costs @account
  * @ref: the table's, and one of an attached congestion control
  * @privileged: bits of @own that limits do not bind
@@ -113,9 +122,8 @@ struct fl_flow {
 	struct sock *sk;
 	struct fl_rate_meter *meter;
 	struct fl_values own;
-	struct fl_values policy;
-	u32 policy_order;
 	u32 charged_milli;
+	struct fl_decided __rcu *decided;
 	refcount_t ref;
 	u8 privileged;
 	u64 cookie;
@@ -125,6 +133,20 @@ struct fl_flow {
 		struct rcu_head rcu;
 	};
 };
+
+/* What policies have decided of it, NULL = nothing. Context: socket lock held, or RCU. */
+static inline const struct fl_decided *fl_flow_decided(const struct fl_flow *f)
+{
+	return rcu_dereference_check(f->decided, true);
+}
+
+/* The policy that decided, 0 = none did. Context: likewise. */
+static inline u32 fl_flow_policy(const struct fl_flow *f)
+{
+	const struct fl_decided *d = fl_flow_decided(f);
+
+	return d ? READ_ONCE(d->order) : 0;
+}
 
 /* For congestion controls ------------------------------------------------- */
 

@@ -90,6 +90,7 @@ bool fl_policy_decide(struct sock *sk, struct fl_flow **fp, bool accepted,
 	u8 when = accepted ? FL_WHEN_ACCEPT : FL_WHEN_CONNECT;
 	u32 gen = READ_ONCE(ns->policy_gen), order = 0;
 	struct fl_values values = { };
+	struct fl_decided *d;
 	struct fl_flow *f;
 	struct fl_policy *p;
 	struct fl_tuple t;
@@ -112,10 +113,21 @@ bool fl_policy_decide(struct sock *sk, struct fl_flow **fp, bool accepted,
 	f = *fp;
 	if (!f)
 		return false;
-	changed = memcmp(&f->policy, &values, sizeof(values));
-	f->policy = values;
-	WRITE_ONCE(f->policy_order, order);
+	d = rcu_dereference_protected(f->decided, true);
+	if (!d && order) {
+		d = kzalloc(sizeof(*d), gfp | __GFP_NOWARN | __GFP_ACCOUNT);
+		if (!d) {
+			fl_count(ns, FL_A_STAT_NOMEM);
+			return false;
+		}
+		rcu_assign_pointer(f->decided, d);
+	}
 	f->policy_gen = gen;
+	if (!d)
+		return false;
+	changed = memcmp(&d->values, &values, sizeof(values));
+	d->values = values;
+	WRITE_ONCE(d->order, order);
 	return changed;
 }
 

@@ -21,7 +21,6 @@
  * @updates: decisions
  * @echoes: tel->echoes that was seen
  * @turn_ns: when @least_ns was last moved on, the low half
- * @wait_ns: from one decision to the next, at least, ns
  * @base_ns: smallest RTT seen, ns; U32_MAX: none
  * @set_base_ns: base RTT by settings, ns; 0: none
  * @least_ns: smallest RTT of this round trip and of the last, ns
@@ -53,7 +52,6 @@ struct sz_flow {
 	u64 updates;
 	u32 echoes;
 	u32 turn_ns;
-	u32 wait_ns;
 	u32 least_ns[2];
 	u32 base_ns;
 	u32 set_base_ns;
@@ -67,9 +65,9 @@ struct sz_flow {
 	u16 acked_pkts;
 	u16 burst_pkts;
 	u16 told;
-	bool between;
-	bool telling;
-	bool ever;
+	bool between : 1;
+	bool telling : 1;
+	bool ever : 1;
 };
 
 /**

@@ -273,12 +273,18 @@ static void sz_heard(struct sock *sk, const struct sz_sock *ss,
 	if (!fl->telling)
 		sz_begin(sk, ss, fl, s.rtt_ns, now_ns);
 	sz_on_ack(&fl->core, &fl->par, &s);
-	fl->wait_ns = sz_settled(&fl->core, &fl->par) ?
-		      s.rtt_ns >> SZ_DECIDE_SHIFT : 0;
 	fl->updates++;
 	if (trace_fl_soze_update_enabled())
 		trace_fl_soze_update(sk, fl->queue_ns, sz_target_of(fl), sz_bps_of(fl),
 				     fl_flow_weight_milli(sk, ss->set));
+}
+
+/* Was there a decision just now? */
+static bool sz_can_wait(const struct sz_flow *fl, u64 now_ns)
+{
+	return fl->telling && sz_settled(&fl->core, &fl->par) &&
+	       now_ns - fl->core.last_ns <
+	       (fl->rest_ns + fl->queue_ns) >> SZ_DECIDE_SHIFT;
 }
 
 /* An echo so soon after a decision that it can wait for the next one. */
@@ -351,7 +357,7 @@ static void sz_cong_control(FL_CONG_CONTROL_ARGS)
 		fl->echoes = echoes;
 		fl->last_echo_ns = now_ns;
 		fl->unheard_pkts = 0;
-		if (fl->telling && now_ns - fl->core.last_ns < fl->wait_ns) {
+		if (sz_can_wait(fl, now_ns)) {
 			sz_between(fl, ss);
 			fl->una = tp->snd_una;
 			sz_remember(sk, &ss->rtt);
