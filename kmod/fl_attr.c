@@ -7,6 +7,7 @@
 
 #include "compat.h"
 #include "fl_prefix.h"
+#include "fl_telemetry.h"
 #include "fl_trace.h"
 
 /**
@@ -354,6 +355,26 @@ static void fl_info_line(struct sock *sk, const struct fl_flow *f,
 	info->line_rate_from = fl_info_from(f, FL_SET_LINE_RATE, from);
 }
 
+/* What the stack and the option's hooks know of a socket whatever its congestion
+ * control is and tells.
+ */
+static void fl_info_common(const struct sock *sk, struct fl_info *info)
+{
+	const struct fl_tel *tel = fl_tel_lookup(sk);
+
+	if (tel)
+		info->telemetry_bad = READ_ONCE(tel->bad);
+	if (sk->sk_state == TCP_LISTEN)
+		return;
+	if (tcp_sk(sk)->rate_app_limited)
+		info->flags |= FL_INFO_APP_LIMITED;
+	/* RACK keeps the newest sample, in us */
+	if (!info->delay_ns)
+		info->delay_ns = NSEC_PER_USEC *
+				 min_t(u32, READ_ONCE(tcp_sk(sk)->rack.rtt_us),
+				       U32_MAX / NSEC_PER_USEC);
+}
+
 /**
  * fl_attr_info() - everything about a socket
  * @sk: the socket
@@ -404,5 +425,6 @@ void fl_attr_info(struct sock *sk, const struct fl_flow *f,
 	at = f ? rcu_dereference(f->attached) : NULL;
 	if (at)
 		at->cc->info(sk, at, info);
+	fl_info_common(sk, info);
 	rcu_read_unlock();
 }

@@ -91,9 +91,10 @@ static void pp_cc_info(struct sock *sk, const struct fl_attached *at,
 	if (at == &pp_cc.none)
 		return;
 	chan = READ_ONCE(fl->chan);
-	info->state = !fl->started ? FL_STATE_START :
-		      fl->core.stopped ? FL_STATE_STOPPED :
-		      fl->fallback ? FL_STATE_FALLBACK : FL_STATE_SENDING;
+	/* without SACK from the first packet on, before anything has started */
+	info->state = fl->fallback ? FL_STATE_FALLBACK :
+		      !fl->started ? FL_STATE_START :
+		      fl->core.stopped ? FL_STATE_STOPPED : FL_STATE_SENDING;
 	if (!fl->fallback)
 		info->flags |= FL_INFO_PROBES;
 	if (!info->base_rtt_ns) {

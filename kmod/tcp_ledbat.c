@@ -174,9 +174,10 @@ static void ledbat_info(struct sock *sk, const struct fl_attached *at,
 	wnd = min_t(u64, READ_ONCE(fl->wnd), 1ULL << 44);
 	info->window_milli = (wnd * 1000) >> FL_WND_SHIFT;
 	/* no more than 2^20 packets of 2^16 bytes */
-	info->rate_bps = div_u64(((wnd >> 8) * tcp_sk(sk)->mss_cache >>
-				  (FL_WND_SHIFT - 8)) * 8 * NSEC_PER_SEC,
-				 max_t(u32, info->base_rtt_ns, 1));
+	if (info->base_rtt_ns)
+		info->rate_bps = div_u64(((wnd >> 8) * tcp_sk(sk)->mss_cache >>
+					  (FL_WND_SHIFT - 8)) * 8 *
+					 NSEC_PER_SEC, info->base_rtt_ns);
 }
 
 static const struct fl_cc ledbat_cc = {

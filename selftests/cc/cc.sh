@@ -351,6 +351,13 @@ test_poor_peers()
 		done
 		in_ns cb sysctl -q -w net.ipv4.$key=1
 	done
+	# Without SACK there is no probe from the beginning, and it says so.
+	in_ns cb sysctl -q -w net.ipv4.tcp_sack=0
+	flow -c prioplus -q 2 -p 5001 -b -1 -L 30 > /run/a &
+	sleep 0.02
+	expect "without SACK" "$(fairlane -n ca -j flow show dport 5001 | jq -r '.[].state')" = fallback
+	wait
+	in_ns cb sysctl -q -w net.ipv4.tcp_sack=1
 	tc -n ca qdisc replace dev e0 clsact
 	tc -n ca filter add dev e0 egress protocol ip pref 1 u32 \
 		match ip protocol 6 0xff match u16 53 0xffff at 2 action drop

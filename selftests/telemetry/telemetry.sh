@@ -137,6 +137,15 @@ test_damaged()
 {
 	offloads tso off gso off gro off
 	damage malformed 'offset 41 u8 set 0x09'
+	# ... in ACKs, of which the sender's socket tells as well
+	tc -n ta qdisc replace dev e0 clsact
+	tc -n ta filter add dev e0 ingress protocol ip u32 match u32 0xfd08464c 0xffffffff at 40 \
+		action pedit munge offset 41 u8 set 0x09 pipe action csum tcp
+	flow -c soze -b -1 -L 30 > /run/a &
+	sleep 0.02
+	expect "malformed ones of a socket" "$(fairlane -n ta -j flow show cc soze | jq '[.[].telemetry_bad] | add')" -ge 10
+	wait $!
+	tc -n ta qdisc del dev e0 clsact
 	damage broken 'offset 41 u8 set 0x01'
 	damage broken 'offset 41 u8 set 0xff'
 	damage foreign 'offset 40 u8 set 0xfc'

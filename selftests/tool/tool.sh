@@ -511,6 +511,8 @@ test_iperf3()
 		= '[1,"prioplus","stopped"]'
 	expect "high" "$(json flow_show -n ca flow show dport 5202 | jq -c 'max_by(.tcp.acked_bytes) | [.prio, .cc, .state]')" \
 		= '[5,"prioplus","sending"]'
+	expect "delay of the high one, base RTT to twice its limit" "$(json flow_show -n ca flow show dport 5202 |
+		jq -c 'max_by(.tcp.acked_bytes) | .delay_ns > .base_rtt_ns * .9 and .delay_ns < 2 * .limit_ns')" = true
 	# ... of both at once, while it runs: the low one takes over, within 2 RTTs
 	wait "$low" "$high"
 	sleep 1

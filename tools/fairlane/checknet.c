@@ -166,7 +166,7 @@ void check_tcp(void)
 
 	check_diag();
 	check_switch("tcp_timestamps", !timestamps, 1,
-		     "time stamps are off: PrioPlus cannot tell late echoes of probes, and sends without stopping");
+		     "time stamps are off: PrioPlus cannot tell a late echo from a new one, and waits longer after each lost probe");
 	check_switch("tcp_sack", !sack, 1,
 		     "SACK is off: PrioPlus' probes cannot be answered in either direction");
 	check_switch("tcp_dsack", !dsack, 1,
@@ -176,9 +176,6 @@ void check_tcp(void)
 			  "time stamps, SACK and D-SACK are on, ECN %s%s",
 			  ecn == 1 ? "on" : ecn ? "if the peer asks" : "off",
 			  moderate ? "" : ", metrics are kept per destination");
-	if (ecn != 1)
-		check_add(VERDICT_NOTE, "tcp_ecn", "sysctl net.ipv4.tcp_ecn=1",
-			  "connections made from here do not use ECN: dctcp and d2tcp need it, PrioPlus, Swift and Soze do not");
 	if (access("/sys/fs/cgroup/cgroup.controllers", F_OK))
 		check_add(VERDICT_NOTE, "cgroup",
 			  "boot with systemd.unified_cgroup_hierarchy=1",

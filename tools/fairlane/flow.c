@@ -36,6 +36,32 @@ static void show_attr(const struct fl_info *in, enum fairlane_attr attr)
 		printf(" (%s)", name_of_source(from));
 }
 
+/* Counters, of those things that the flow has to do with. */
+static void show_counters(const struct fl_info *in)
+{
+	const char *before = "\n\t";
+
+	if (in->flags & FL_INFO_PROBES || in->probes) {
+		printf("%sstops %llu probes %llu echoes %llu losses %llu watchdogs %llu",
+		       before, (unsigned long long)in->stops,
+		       (unsigned long long)in->probes,
+		       (unsigned long long)in->probe_echoes,
+		       (unsigned long long)in->probe_losses,
+		       (unsigned long long)in->watchdogs);
+		before = " ";
+	}
+	if (in->flags & FL_INFO_TELEMETRY_SENT || in->telemetry_rx ||
+	    in->telemetry_bad) {
+		printf("%stelemetry %llu bad %llu", before,
+		       (unsigned long long)in->telemetry_rx,
+		       (unsigned long long)in->telemetry_bad);
+		before = " ";
+	}
+	if (in->updates)
+		printf("%supdates %llu", before,
+		       (unsigned long long)in->updates);
+}
+
 /* What the congestion control sees, with -d. */
 static void show_details(const struct fl_info *in)
 {
@@ -54,16 +80,13 @@ static void show_details(const struct fl_info *in)
 		printf(" hops %u", in->hops);
 	if (in->flows_milli)
 		printf(" flows %s", show_milli(in->flows_milli));
-	printf(" window %s rate %s", show_milli(in->window_milli),
-	       show_rate(in->rate_bps));
-	printf("\n\tstops %llu probes %llu echoes %llu losses %llu watchdogs %llu telemetry %llu bad %llu updates %llu",
-	       (unsigned long long)in->stops, (unsigned long long)in->probes,
-	       (unsigned long long)in->probe_echoes,
-	       (unsigned long long)in->probe_losses,
-	       (unsigned long long)in->watchdogs,
-	       (unsigned long long)in->telemetry_rx,
-	       (unsigned long long)in->telemetry_bad,
-	       (unsigned long long)in->updates);
+	if (in->state != FL_STATE_NONE)
+		printf(" window %s", show_milli(in->window_milli));
+	if (in->rate_bps || in->state == FL_STATE_STOPPED)
+		printf(" rate %s", show_rate(in->rate_bps));
+	if (in->flags & FL_INFO_APP_LIMITED)
+		printf(" app-limited");
+	show_counters(in);
 }
 
 static void show_processes(const struct fairlane_flow *f,

@@ -105,6 +105,18 @@ static bool read_options(struct words *w)
 	return !version;
 }
 
+/* "help OBJECT" is "OBJECT help". */
+static void help_first(struct words *w)
+{
+	char *help;
+
+	if (w->n - w->i < 2 || strcmp(word_peek(w), "help"))
+		return;
+	help = w->v[w->i];
+	w->v[w->i] = w->v[w->i + 1];
+	w->v[w->i + 1] = help;
+}
+
 int main(int argc, char **argv)
 {
 	struct words w = { .v = argv + 1, .n = argc - 1 };
@@ -112,6 +124,7 @@ int main(int argc, char **argv)
 
 	if (!read_options(&w))
 		return EXIT_OK;
+	help_first(&w);
 	code = run_words(&w);
 	if (fflush(stdout) || ferror(stdout))
 		fail_kernel("cannot write the output");

@@ -236,14 +236,14 @@ static void print_profile(const struct profile *p, bool from_module)
 		printf("dst %s", show_prefix(&p->dst));
 	else
 		printf("namespace");
-	if (from_module)
+	if (from_module && p->dst.family)
 		printf(" (%u flows)", p->flows);
 	putchar('\n');
 	for (i = 0; i < p->n; i++) {
 		const struct setting *s = &p->list[i];
 
 		from = origin(s, from_module, &what);
-		printf("  %-18s %-10s %s", s->name, what ? "-" :
+		printf("  %-21s %-10s %s", s->name, what ? "-" :
 		       show_setting(s->name, s->value), from);
 		if (what)
 			printf(": %s", what);
@@ -265,7 +265,7 @@ static void add_json(cJSON *doc, const struct profile *p, bool from_module)
 		cJSON_AddStringToObject(obj, "dst", show_prefix(&p->dst));
 	else
 		cJSON_AddNullToObject(obj, "dst");
-	if (from_module)
+	if (from_module && p->dst.family)
 		json_u64(obj, "flows", p->flows);
 	list = cJSON_AddObjectToObject(obj, "settings");
 	for (i = 0; i < p->n; i++) {

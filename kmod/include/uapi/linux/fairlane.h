@@ -297,7 +297,8 @@ enum fl_state {
  * @line_rate_mbps: of the bottleneck
  * @deadline_us: 0: none
  * @flows_milli: estimated flows in the channel, thousandths, 0: none
- * @delay_ns: newest RTT sample, 0: none
+ * @delay_ns: newest RTT sample, in whole us of a control that keeps none itself;
+ *	0: none
  * @target_ns: delay steered to, base RTT included, 0: none
  * @limit_ns: delay above which the flow stops, 0: never
  * @queue_ns: newest largest queueing delay on the path by telemetry
@@ -311,7 +312,7 @@ enum fl_state {
  * @watchdogs: times that the watchdog had to ask
  * @telemetry_rx: ACKs with telemetry
  * @telemetry_bad: telemetry options that were malformed
- * @updates: decisions of the congestion control
+ * @updates: Soeze: decisions
  * @policy: order of the policy that the settings come from, 0: none
  * @reserved: 0
  */
