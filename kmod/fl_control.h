@@ -151,10 +151,12 @@ static inline int fl_put_u64(struct sk_buff *skb, int type, u64 value)
 	return nla_put(skb, type, sizeof(value), &value);
 }
 
-/* Is it a TCP socket of a kind that has settings? */
+/* Is it a TCP socket of a kind that has settings? A raw socket may have the same
+ * protocol, but is no struct tcp_sock.
+ */
 static inline bool fl_is_tcp(const struct sock *sk)
 {
-	return sk->sk_protocol == IPPROTO_TCP &&
+	return sk->sk_type == SOCK_STREAM && sk->sk_protocol == IPPROTO_TCP &&
 	       (sk->sk_family == AF_INET || sk->sk_family == AF_INET6);
 }
 

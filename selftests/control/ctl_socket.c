@@ -103,6 +103,9 @@ static void test_errors(void)
 	uint32_t val = 3;
 	socklen_t len;
 	int udp = socket(AF_INET, SOCK_DGRAM, 0);
+	/* TCP by its number, and no TCP socket */
+	int raw = socket(AF_INET, SOCK_RAW, IPPROTO_TCP);
+	int raw6 = socket(AF_INET6, SOCK_RAW, IPPROTO_TCP);
 	int i;
 
 	for (i = 0; i < 4; i++)
@@ -112,6 +115,10 @@ static void test_errors(void)
 	EQUAL(errno, EFAULT);
 	EQUAL(set_opt(udp, FL_SO_PRIORITY, 3), -ENOPROTOOPT);
 	EQUAL(get_opt(udp, FL_SO_PRIORITY), -ENOPROTOOPT);
+	EQUAL(set_opt(raw, FL_SO_PRIORITY, 3), -ENOPROTOOPT);
+	EQUAL(get_opt(raw, FL_SO_PRIORITY), -ENOPROTOOPT);
+	REQUIRE(setsockopt(raw6, IPPROTO_IPV6, FL_SO_PRIORITY, &val, sizeof(val)) &&
+		errno == ENOPROTOOPT);
 	EQUAL(set_opt(p.client, FL_SO_INFO, 3), -ENOPROTOOPT);
 	EQUAL(set_opt(p.client, FL_SO_END, 3), -ENOPROTOOPT);
 	len = 3;
