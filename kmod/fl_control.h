@@ -49,6 +49,7 @@ struct netlink_callback;
  * @prefix_gen: changes with @prefixes; 0 = there were never any
  * @prefix_count: how many there are
  * @accounts: struct fl_account
+ * @budget_count: how many of them were given a budget
  * @account_lock: for these
  * @event_lock: for @event_seq and the order of events
  * @event_seq: number of the last event
@@ -69,7 +70,8 @@ struct fl_ns {
 	u32 prefix_gen;
 	u32 prefix_count;
 	struct list_head accounts;
-	spinlock_t account_lock;	/* accounts, charges */
+	u32 budget_count;
+	spinlock_t account_lock;	/* accounts, budgets, charges */
 	spinlock_t event_lock;		/* event_seq and order */
 	u64 event_seq;
 };

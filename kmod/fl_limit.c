@@ -360,6 +360,35 @@ static int fl_budget_whom(struct genl_info *info, kuid_t *uid, u64 *cgroup)
 	return -EINVAL;
 }
 
+/* The account to have a budget. An unprivileged user is the administrator of namespaces
+ * of his own: there must be an end to what he can make the kernel keep. Context:
+ * account_lock held. Return: NULL without memory, or an error.
+ */
+static struct fl_account *fl_budget_account(struct fl_ns *ns, int kind, kuid_t uid,
+					    u64 cgroup, const char *path,
+					    u32 milli, struct netlink_ext_ack *extack)
+{
+	struct fl_account *a = kind == FL_PAYS_UID ?
+			       fl_account_of_uid(ns, uid) :
+			       fl_account_of_cgroup(ns, cgroup);
+	bool has = a && a->budget_milli;
+
+	if (!milli && !has) {
+		NL_SET_ERR_MSG(extack, "it has no budget");
+		return ERR_PTR(-ENOENT);
+	}
+	if (!has && ns->budget_count >= FL_BUDGET_COUNT_MAX) {
+		NL_SET_ERR_MSG(extack, "too many budgets");
+		return ERR_PTR(-ENOSPC);
+	}
+	if (!a)
+		a = fl_account_new(ns, kind, uid, cgroup, path,
+				   GFP_ATOMIC | __GFP_ACCOUNT);
+	if (a)
+		ns->budget_count += !!milli - has;
+	return a;
+}
+
 /* Write a budget, 0 = none any more. */
 static int fl_budget_write(struct genl_info *info, u32 milli)
 {
@@ -375,24 +404,16 @@ static int fl_budget_write(struct genl_info *info, u32 milli)
 	if (kind < 0)
 		return kind;
 	spin_lock_bh(&ns->account_lock);
-	a = kind == FL_PAYS_UID ? fl_account_of_uid(ns, uid) :
-				  fl_account_of_cgroup(ns, cgroup);
-	if (!milli && (!a || !a->budget_milli)) {
-		spin_unlock_bh(&ns->account_lock);
-		NL_SET_ERR_MSG(info->extack, "it has no budget");
-		return -ENOENT;
-	}
-	if (!a)
-		a = fl_account_new(ns, kind, uid, cgroup,
-				   path ? nla_data(path) : "", GFP_ATOMIC);
-	if (a) {
+	a = fl_budget_account(ns, kind, uid, cgroup, path ? nla_data(path) : "",
+			      milli, info->extack);
+	if (!IS_ERR_OR_NULL(a)) {
 		ev.old = a->budget_milli;
 		a->budget_milli = milli;
 		fl_account_tidy(a);
 	}
 	spin_unlock_bh(&ns->account_lock);
-	if (!a)
-		return -ENOMEM;
+	if (IS_ERR_OR_NULL(a))
+		return a ? PTR_ERR(a) : -ENOMEM;
 	ev.new_from = FL_FROM_NETLINK;
 	ev.has_uid = kind == FL_PAYS_UID;
 	if (ev.has_uid)

@@ -353,9 +353,40 @@ static void test_owner(void)
 	}
 }
 
+static int cgroup_budget(int fd, uint64_t id, int cmd)
+{
+	nl_start(&m, cmd, 0);
+	nl_u64(&m, FL_A_BUDGET_CGROUP_ID, id);
+	if (cmd == FL_CMD_BUDGET_SET)
+		nl_u32(&m, FL_A_BUDGET_MILLI, 1000);
+	return nl_talk(fd, &m, NULL, NULL);
+}
+
+/* A namespace's administrator may be anybody: the kernel does not keep as many budgets as
+ * he likes.
+ */
+static void test_budgets_end(void)
+{
+	int fd = nl_open();
+	uint64_t id;
+
+	for (id = 1; id <= FL_BUDGET_COUNT_MAX; id++)
+		EQUAL(cgroup_budget(fd, id, FL_CMD_BUDGET_SET), 0);
+	EQUAL(cgroup_budget(fd, id, FL_CMD_BUDGET_SET), -ENOSPC);
+	REQUIRE(!strcmp(m.text, "too many budgets"));
+	/* one that is there may change, and makes room when it goes */
+	EQUAL(cgroup_budget(fd, 1, FL_CMD_BUDGET_SET), 0);
+	EQUAL(cgroup_budget(fd, id, FL_CMD_BUDGET_SET), -ENOSPC);
+	EQUAL(cgroup_budget(fd, 1, FL_CMD_BUDGET_DEL), 0);
+	EQUAL(cgroup_budget(fd, 1, FL_CMD_BUDGET_DEL), -ENOENT);
+	EQUAL(cgroup_budget(fd, id, FL_CMD_BUDGET_SET), 0);
+	EQUAL(cgroup_budget(fd, 1, FL_CMD_BUDGET_SET), -ENOSPC);
+}
+
 const struct test limit_tests[] = {
 	{ "ceiling", test_ceiling },
 	{ "budget", test_budget },
+	{ "budgets_end", test_budgets_end },
 	{ "exchange", test_exchange },
 	{ "owner", test_owner },
 	{ }

@@ -574,6 +574,7 @@ enum {
 };
 
 #define FL_A_BUDGET_MAX (__FL_A_BUDGET_MAX - 1)
+#define FL_BUDGET_COUNT_MAX	4096	/* set ones; more: -ENOSPC */
 
 /* Answer to STATS_GET: counters since the namespace began, u64. */
 enum {
