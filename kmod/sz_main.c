@@ -300,7 +300,8 @@ static void sz_between(struct sz_flow *fl, const struct sz_sock *ss)
 static void sz_unheard(struct sock *sk, struct sz_flow *fl,
 		       const struct rate_sample *rs, u64 now_ns)
 {
-	u32 before = fl->unheard_pkts, limit_ns;
+	u32 before = fl->unheard_pkts;
+	u64 limit_ns;
 
 	fl->unheard_pkts = min_t(u32, before + max_t(s32, rs->acked_sacked, 0),
 				 U16_MAX);
@@ -310,8 +311,8 @@ static void sz_unheard(struct sock *sk, struct sz_flow *fl,
 			fl_tel_note_fallback(sk);
 		return;
 	}
-	limit_ns = SZ_LOST_RTTS * max_t(u32, fl->rest_ns + fl->queue_ns,
-					(tcp_sk(sk)->srtt_us >> 3) *
+	limit_ns = SZ_LOST_RTTS * max_t(u64, (u64)fl->rest_ns + fl->queue_ns,
+					(u64)(tcp_sk(sk)->srtt_us >> 3) *
 					NSEC_PER_USEC);
 	if (fl->unheard_pkts > SZ_LOST_PKTS &&
 	    now_ns - fl->last_echo_ns > limit_ns)
