@@ -289,7 +289,8 @@ int fl_attr_set(struct sock *sk, struct fl_flow *f, struct fl_request *rq)
 		}
 		WRITE_ONCE(f->own.val[id], rq->v.val[id]);
 		f->own.from[id] = rq->v.from[id];
-		WRITE_ONCE(f->own.set, f->own.set | BIT(id));
+		/* pairs with the acquire in fl_attr_inherit() */
+		smp_store_release(&f->own.set, f->own.set | BIT(id));
 		if (rq->privileged)
 			f->privileged |= BIT(id);
 		else
@@ -311,7 +312,8 @@ int fl_attr_set(struct sock *sk, struct fl_flow *f, struct fl_request *rq)
 void fl_attr_inherit(struct sock *sk, struct fl_flow *f,
 		     const struct fl_flow *listener)
 {
-	u32 id, set = READ_ONCE(listener->own.set);
+	/* who sees that it is set sees to what: 0 is no weight */
+	u32 id, set = smp_load_acquire(&listener->own.set);
 	u32 weight;
 
 	for (id = 0; id < __FL_SET_COUNT; id++) {

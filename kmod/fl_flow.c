@@ -461,6 +461,7 @@ static void fl_flow_free_last(void *ptr, void *arg)
 {
 	struct fl_flow *f = ptr;
 
+	fl_prefix_forget(f);
 	kfree(f->meter);
 	kfree(rcu_dereference_protected(f->decided, true));
 	kmem_cache_free(fl_flow_cache, f);
