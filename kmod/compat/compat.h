@@ -82,6 +82,12 @@ hrtimer_setup(struct hrtimer *timer,
 }
 #endif
 
+/* Kernels before it was added do with TC_ACT_REDIRECT what they always did. */
+#ifndef HAVE_TCF_CLASSIFY_QDISC
+#define tcf_classify_qdisc(skb, filters, res, compat_mode) \
+	tcf_classify(skb, NULL, filters, res, compat_mode)
+#endif
+
 /* TSval of a segment sent now, without the connection's offset. */
 static inline u32 fl_tcp_tsval(const struct tcp_sock *tp)
 {

@@ -16,6 +16,8 @@ ccflags-y += $(call fl-has,'proc_handler.const struct ctl_table',linux/sysctl.h,
 ccflags-y += $(call fl-has,register_net_sysctl_sz,net/net_namespace.h,HAVE_REGISTER_NET_SYSCTL_SZ)
 # hrtimer_init() and the function pointer in one call
 ccflags-y += $(call fl-has,' hrtimer_setup.',linux/hrtimer.h,HAVE_HRTIMER_SETUP)
+# the classifier as qdiscs call it, which refuses what they cannot do; once tcf_classify()
+ccflags-y += $(call fl-has,tcf_classify_qdisc,net/pkt_cls.h,HAVE_TCF_CLASSIFY_QDISC)
 # TCP timestamps in us
 ccflags-y += $(call fl-has,tcp_usec_ts,linux/tcp.h,HAVE_TCP_USEC_TS)
 # the request of a generic netlink dump as a struct genl_info
