@@ -121,6 +121,10 @@ struct sk_buff *fabric_band_take_child(struct fabric_sched *q,
  * @band: the band
  * @now_ns: when the packet's service could begin
  *
+ * The last packet of the port is not dropped but sent as it is: a qdisc above that
+ * asks for a packet may not be told just then that there is none (in older kernels
+ * drr and ets lose the class for good, htb crashes).
+ *
  * Return: the packet; NULL if all that waited was dropped as not markable.
  */
 struct sk_buff *fabric_band_take_marking(struct Qdisc *sch,
@@ -139,7 +143,8 @@ struct sk_buff *fabric_band_take_marking(struct Qdisc *sch,
 			value = now_ns > from_ns ? now_ns - from_ns : 0;
 		}
 		if (value <= ecn->red.min ||
-		    fabric_band_mark(q, band, skb, value))
+		    fabric_band_mark(q, band, skb, value) ||
+		    sch->q.qlen == 1)
 			return skb;
 		fabric_band_drop(sch, band, skb, FABRIC_DROP_ECN);
 	}

@@ -257,6 +257,32 @@ test_gso_split_under_a_parent()
 	tc -n fa qdisc del dev e0 root
 }
 
+# All that waits is dropped when the parent asks for a packet. Another class of it has
+# some, and nothing but this dequeue would send them.
+test_drops_below_a_parent()
+{
+	in_ns fa sysctl -q -w net.ipv6.conf.all.disable_ipv6=1
+	tc -n fa qdisc add dev e0 root handle 9: tbf rate 10mbit burst 2000 limit 10000000
+	tc -n fa qdisc add dev e0 parent 9:1 handle 8: drr
+	for i in 1 2; do
+		tc -n fa class add dev e0 parent 8: classid 8:$i drr
+		tc -n fa filter add dev e0 parent 8: protocol ip prio $i u32 \
+			match ip tos $((i * 4)) 0xff classid 8:$i
+	done
+	tc -n fa filter add dev e0 parent 8: protocol all prio 9 matchall classid 8:2
+	tc -n fa qdisc add dev e0 parent 8:1 handle 1: fabric
+	band 1 ecn-delay 1ms drop
+	send 100 4:1000 8:1000 || fault "not sent"
+	sleep 1
+	left=$(tc -n fa -s -j qdisc show dev e0 | jq -c 'map(.qlen + .backlog) | add')
+	expect "left behind" "$left" -eq 0
+	# 10 of 100 packets have been served after 1 ms, and with them the last one
+	drops=$(tc -n fa -s -j qdisc show dev e0 | jq '.[] | select(.kind == "fabric") | .drops')
+	expect "dropped" "$drops" -ge 90
+	expect "not the last one" "$drops" -le 99
+	tc -n fa qdisc del dev e0 root
+}
+
 test_telemetry()
 {
 	port limit 100mb rate 1gbit stamp soze
