@@ -74,6 +74,8 @@ enum pp_dsack {
  * @probes_plain: probes answered without a D-SACK, see PP_PROBES_PLAIN_MAX
  * @probe_due: the timer found the socket owned by a process: send a probe
  *	from min_tso_segs. Written without the socket lock, like @dead: no bits
+ * @rare: an ACK cannot take the short way: it looks what is out of the ordinary, see
+ *	pp_usual() in pp_main.c
  * @dead: released; only the timer may still look at it
  * @plain: an ACK without a D-SACK had the time stamp of the newest probe
  * @late: echoes of probes that were given up may still come
@@ -123,6 +125,7 @@ struct pp_flow {
 	u8 probes_lost;
 	u8 timer_for;
 	u8 probe_due;
+	u8 rare;
 	u8 dead;
 	u8 dsack:2,
 	   probes_plain:2,
@@ -207,7 +210,6 @@ void pp_chan_drop(struct pp_flow *fl);
 extern struct kmem_cache *pp_flow_cache;
 void pp_refresh(struct pp_flow *fl, u32 delay_ns, u32 probe_delay_ns);
 void pp_apply(struct pp_flow *fl);
-void pp_fall_back(struct pp_flow *fl);
 
 /* pp_probe.c */
 void pp_probe_init(struct pp_flow *fl);
@@ -217,6 +219,7 @@ void pp_probe_after(struct pp_flow *fl, u32 wait_ns);
 void pp_probe_arm_watch(struct pp_flow *fl);
 bool pp_probe_possible(const struct sock *sk);
 bool pp_probe_allowed(const struct sock *sk);
+void pp_fall_back(struct pp_flow *fl);
 bool pp_probe_echo(struct pp_flow *fl);
 int pp_probe_start(void);
 void pp_probe_stop(void);
@@ -227,12 +230,14 @@ u32 pp_one_way(struct pp_flow *fl, u32 rtt_ns, u32 base_ns);
 enum pp_verdict pp_decide_rare(struct pp_flow *fl, const struct fl_sample *s,
 			       const struct rate_sample *rs);
 
-/* The core's decision about an ACK. Context: ACK. Return: PP_SEND, or PP_STOP. */
+/* The core's decision about an ACK, in any case. Context: ACK. Return: PP_SEND, or
+ * PP_STOP.
+ */
 static inline enum pp_verdict pp_decide(struct pp_flow *fl,
 					const struct fl_sample *s,
 					const struct rate_sample *rs)
 {
-	if (unlikely(fl->fallback || fl->tel))
+	if (fl->fallback || fl->tel)
 		return pp_decide_rare(fl, s, rs);
 	return pp_on_ack(&fl->core, fl->chan, s);
 }

@@ -71,6 +71,7 @@ void pp_refresh(struct pp_flow *fl, u32 delay_ns, u32 probe_delay_ns)
 	changed |= fl_base_learn(fl->sk, pp_base(fl),
 				 tcp_sk(fl->sk)->tcp_clock_cache, delay_ns,
 				 probe_delay_ns);
+	fl->rare |= changed || pp_base(fl)->turned;
 	if (!changed)
 		return;
 	if (prio != fl->prio)
@@ -138,18 +139,28 @@ void pp_apply(struct pp_flow *fl)
 		fl_owd_pace(fl->sk, wnd, fl->chan->base_ns, fl->extra_ns);
 }
 
-/* The same where nothing is out of the ordinary, in few instructions. Context: ACK,
- * socket lock held.
+/* The same where nothing is out of the ordinary (@rare), in few instructions. Context:
+ * ACK, socket lock held.
  */
-static inline void pp_apply_ack(struct pp_flow *fl, const struct pp_sock *ps,
-				struct tcp_sock *tp)
+static inline void pp_apply_ack(struct pp_flow *fl, struct tcp_sock *tp)
 {
-	if (unlikely(fl->core.stopped || fl->core.wnd < FL_WND_ONE ||
-		     fl->stale_pkts || fl->extra_ns || ps->dip_end_ns ||
-		     fl->chan->paced))
+	if (unlikely(fl->core.wnd < FL_WND_ONE))
 		pp_apply(fl);
 	else
 		fl_set_wnd(tp, fl->core.wnd >> FL_WND_SHIFT, ~0UL);
+}
+
+/* Is nothing out of the ordinary? Who changes what is asked here sets @rare. Context:
+ * socket lock held.
+ */
+static bool pp_usual(const struct pp_flow *fl)
+{
+	const struct pp_sock *ps = pp_sock_of(fl);
+
+	return !fl->core.stopped && !fl->tel && !fl->extra_ns &&
+	       !fl->fallback && !fl->stale_pkts && !ps->dip_end_ns &&
+	       !ps->base.turned && !fl->chan->paced &&
+	       fl->timer_for != PP_TIMER_NONE;
 }
 
 /* A measured base RTT must be renewed while flows keep a queue: at the turn of
@@ -197,35 +208,6 @@ static void pp_mark_stale(struct pp_flow *fl)
 	fl->stale_end = fl->probe_nxt;
 }
 
-/**
- * pp_fall_back() - go on without probes
- * @fl: the flow; caller holds the socket lock
- *
- * For paths or peers that never answer probes: the flow keeps its target
- * delay but never stops, which is Swift with the priority's target.
- */
-void pp_fall_back(struct pp_flow *fl)
-{
-	struct pp_chan chan = *fl->chan;
-	struct sock *sk = fl->sk;
-
-	fl->fallback = 1;
-	chan.limit_ns = U32_MAX;
-	/* without memory, pp_decide() knows it, too */
-	pp_chan_take(fl, &chan);
-	if (!fl->core.stopped)
-		return;
-	pp_go(&fl->core, FL_WND_ONE, tcp_sk(sk)->snd_nxt);
-	pp_trace_state(fl, 0);
-	pp_apply(fl);
-	/* the stack's own timer sends, with lock and owner check */
-	if (!hrtimer_is_queued(&tcp_sk(sk)->pacing_timer)) {
-		sock_hold(sk);
-		hrtimer_start(&tcp_sk(sk)->pacing_timer, 0,
-			      HRTIMER_MODE_REL_PINNED_SOFT);
-	}
-}
-
 /* The original CC that the socket's congestion control is named after. */
 static const struct fl_base_ops *pp_base_of(const struct sock *sk)
 {
@@ -248,6 +230,7 @@ static void pp_adopt(struct sock *sk)
 	if (!fl)
 		return;
 	fl->sk = sk;
+	fl->rare = 1;
 	fl->set = fl_flow_attach(sk, &pp_cc);
 	pf = fl_profile_for(sk, fl->set);
 	ps->una = tp->snd_una;
@@ -374,6 +357,7 @@ static noinline void pp_maybe_echo(struct pp_flow *fl)
 {
 	if (!pp_probe_echo(fl))
 		return;
+	fl->rare = 1;
 	pp_on_echo(fl);
 	pp_apply(fl);
 }
@@ -392,14 +376,39 @@ static void pp_in_ack_event(struct sock *sk, u32 flags)
 /* The flow has stopped. Context: ACK, socket lock held. */
 static noinline void pp_has_stopped(struct pp_flow *fl, u32 delay_ns)
 {
+	fl->rare = 1;
 	fl->stats.stops++;
 	pp_trace_state(fl, delay_ns);
 	pp_probe_after(fl, fl->core.probe_wait_ns);
 }
 
+/* What an ACK says, into the core, while something is out of the ordinary. Context:
+ * ACK, socket lock held.
+ */
+static noinline void pp_take_rare(struct pp_flow *fl, struct fl_sample *s,
+				  const struct rate_sample *rs)
+{
+	struct pp_sock *ps = pp_sock_of(fl);
+
+	if (fl->tel && s->delay_ns) {
+		s->rtt_ns = s->delay_ns;
+		s->delay_ns = pp_one_way(fl, s->rtt_ns, fl->chan->base_ns);
+	}
+	if (!fl->core.stopped && !((ps->dip_end_ns || ps->base.turned) &&
+				   pp_dip(fl, s->delay_ns))) {
+		s->random = pp_random(fl);
+		if (pp_decide(fl, s, rs) == PP_STOP)
+			pp_has_stopped(fl, s->delay_ns);
+	}
+	if (!fl->core.stopped && tcp_sk(fl->sk)->packets_out)
+		pp_probe_watch(fl);
+	pp_apply(fl);
+	fl->rare = !pp_usual(fl);
+}
+
 /* What an ACK says, into the core. Context: ACK, socket lock held. */
 static inline void pp_take_ack(struct pp_flow *fl, struct pp_sock *ps,
-			       const struct tcp_sock *tp,
+			       struct tcp_sock *tp,
 			       const struct rate_sample *rs)
 {
 	struct sock *sk = fl->sk;
@@ -422,20 +431,17 @@ static inline void pp_take_ack(struct pp_flow *fl, struct pp_sock *ps,
 	    unlikely(ps->least_ns < ps->base.data_ns ||
 		     s.now_ns >= ps->base.turn_ns))
 		pp_look(fl, full ? s.delay_ns : 0, rs);
-	if (unlikely(fl->tel) && s.delay_ns) {
-		s.rtt_ns = s.delay_ns;
-		s.delay_ns = pp_one_way(fl, s.rtt_ns, fl->chan->base_ns);
+	if (unlikely(fl->rare)) {
+		pp_take_rare(fl, &s, rs);
+		return;
 	}
-	if (!fl->core.stopped &&
-	    !(unlikely(ps->dip_end_ns || ps->base.turned) &&
-	      pp_dip(fl, s.delay_ns))) {
-		s.random = pp_random(fl);
-		if (unlikely(pp_decide(fl, &s, rs) == PP_STOP))
-			pp_has_stopped(fl, s.delay_ns);
+	s.random = pp_random(fl);
+	if (unlikely(pp_on_ack(&fl->core, fl->chan, &s) == PP_STOP)) {
+		pp_has_stopped(fl, s.delay_ns);
+		pp_apply(fl);
+		return;
 	}
-	if (unlikely(fl->timer_for == PP_TIMER_NONE) && !fl->core.stopped &&
-	    tp->packets_out)
-		pp_probe_watch(fl);
+	pp_apply_ack(fl, tp);
 }
 
 /* Context: each ACK of data in flight, softirq or backlog, socket lock held. */
@@ -443,7 +449,6 @@ static void pp_cong_control(FL_CONG_CONTROL_ARGS)
 {
 	struct pp_sock *ps = inet_csk_ca(sk);
 	struct pp_flow *fl = pp_flow_of(sk);
-	struct tcp_sock *tp = tcp_sk(sk);
 
 	if (unlikely(!fl)) {
 		/* the ACK of our SYN comes before pp_sk_init(), which forgets */
@@ -451,8 +456,7 @@ static void pp_cong_control(FL_CONG_CONTROL_ARGS)
 			pp_adopt(sk);
 		return;
 	}
-	pp_take_ack(fl, ps, tp, rs);
-	pp_apply_ack(fl, ps, tp);
+	pp_take_ack(fl, ps, tcp_sk(sk), rs);
 	fl_rtt_remember(sk, &ps->rtt);
 }
 
@@ -499,6 +503,7 @@ static noinline void pp_before_sending(struct pp_flow *fl)
 {
 	if (!fl->core.stopped && pp_was_idle(fl)) {
 		pp_suspend_idle(&fl->core);
+		fl->rare = 1;
 		fl->started = 0;
 		pp_apply(fl);
 	}
@@ -520,8 +525,7 @@ static u32 pp_min_tso_segs(struct sock *sk)
 	if (unlikely(READ_ONCE(fl->probe_due)))
 		pp_timer_act(fl);
 	/* goes on, and is watched */
-	if (likely(!fl->core.stopped && tcp_sk(sk)->packets_out &&
-		   fl->timer_for != PP_TIMER_NONE))
+	if (likely(!fl->rare && tcp_sk(sk)->packets_out))
 		return 1;
 	if (tcp_send_head(sk))
 		pp_before_sending(fl);

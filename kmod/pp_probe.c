@@ -94,6 +94,36 @@ bool pp_probe_allowed(const struct sock *sk)
 	       pp_probe_possible(sk);
 }
 
+/**
+ * pp_fall_back() - go on without probes
+ * @fl: the flow; caller holds the socket lock
+ *
+ * For paths or peers that never answer probes: the flow keeps its target
+ * delay but never stops, which is Swift with the priority's target.
+ */
+void pp_fall_back(struct pp_flow *fl)
+{
+	struct pp_chan chan = *fl->chan;
+	struct sock *sk = fl->sk;
+
+	fl->rare = 1;
+	fl->fallback = 1;
+	chan.limit_ns = U32_MAX;
+	/* without memory, pp_decide() knows it, too */
+	pp_chan_take(fl, &chan);
+	if (!fl->core.stopped)
+		return;
+	pp_go(&fl->core, FL_WND_ONE, tcp_sk(sk)->snd_nxt);
+	pp_trace_state(fl, 0);
+	pp_apply(fl);
+	/* the stack's own timer sends, with lock and owner check */
+	if (!hrtimer_is_queued(&tcp_sk(sk)->pacing_timer)) {
+		sock_hold(sk);
+		hrtimer_start(&tcp_sk(sk)->pacing_timer, 0,
+			      HRTIMER_MODE_REL_PINNED_SOFT);
+	}
+}
+
 /* Header and options of a probe. Context: socket lock held. */
 static void pp_probe_header(struct sock *sk, struct sk_buff *skb, u32 seq,
 			    u32 tsval)
@@ -487,6 +517,7 @@ void pp_timer_act(struct pp_flow *fl)
 
 	WRITE_ONCE(fl->probe_due, 0);
 	fl->timer_for = PP_TIMER_NONE;
+	fl->rare = 1;
 	if (!pp_probe_possible(fl->sk)) {
 		/* signed since the flow began */
 		if (!fl->fallback)
