@@ -442,6 +442,12 @@ test_check_report()
 	expect "problems" "$(jq '[.[] | select(.verdict == "problem")] | length' /run/check)" -eq 0
 	expect "fairlane" "$(jq -r '.[] | select(.check == "fairlane").verdict' /run/check)" = ok
 	expect "device" "$(jq -r '[.[] | select(.check == "dev e0")][0].text' /run/check | cut -d, -f1-2)" = 'MTU 1500, 1gbit'
+	ip -n ca link add v0 type veth peer name v1
+	ip -n ca link set v0 up
+	fairlane -n ca -j check > /run/check
+	expect "a veth's speed" "$(jq -r '.[] | select(.check == "dev v0" and .verdict == "note").cure' /run/check)" \
+		= 'fairlane profile set line_rate RATE'
+	ip -n ca link del v0
 	# Each thing that is put out of order is found, with a cure.
 	for key in tcp_timestamps tcp_sack tcp_dsack; do
 		in_ns ca sysctl -q -w net.ipv4."$key"=0

@@ -54,6 +54,14 @@ static bool flag_lro(int sock, const char *name)
 	return ethtool(sock, name, &v) && v.data & ETH_FLAG_LRO;
 }
 
+/* What tells a speed that is no line's. */
+static bool is_veth(int sock, const char *name)
+{
+	struct ethtool_drvinfo info = { .cmd = ETHTOOL_GDRVINFO };
+
+	return ethtool(sock, name, &info) && !strcmp(info.driver, "veth");
+}
+
 static void check_device(int sock, const char *name)
 {
 	struct ethtool_coalesce co = { .cmd = ETHTOOL_GCOALESCE };
@@ -81,6 +89,11 @@ static void check_device(int sock, const char *name)
 		check_add(VERDICT_NOTE, id,
 			  "fairlane profile set line_rate RATE",
 			  "it does not tell its speed: 10gbit is assumed");
+	else if (is_veth(sock, name))
+		check_add(VERDICT_NOTE, id,
+			  "fairlane profile set line_rate RATE",
+			  "a veth says %s whatever the slowest line behind it carries",
+			  show_rate(mbps * 1e6));
 	else if (mbps < SLOW_MBPS)
 		check_add(VERDICT_NOTE, id,
 			  "fairlane profile set fluct TIME noise TIME (a packet's time on the line or more)",

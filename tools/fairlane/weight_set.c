@@ -166,11 +166,13 @@ static void print_change(const struct steering *s, const struct tracked *t,
 		print_json(s, t, err);
 		return;
 	}
-	printf("%s%s%s %s weight %s to %s left %s rate %s%s%s\n",
+	printf("%s%s%s %s weight %s to %s left %s",
 	       s->jobs.job[t->entry->job].name, t->entry->name[0] ? " " : "",
 	       t->entry->name, flow_tuple(&t->id), show_milli(t->weight_milli),
-	       show_milli(t->want_milli), show_bytes(t->left_bytes),
-	       show_rate(t->rate * 8), err ? " refused: " :
+	       show_milli(t->want_milli), show_bytes(t->left_bytes));
+	if (t->rate > 0)
+		printf(" rate %s", show_rate(t->rate * 8));
+	printf("%s%s\n", err ? " refused: " :
 	       s->dry_run ? " (dry run)" : "", err ? strerror(-err) : "");
 	fflush(stdout);
 }

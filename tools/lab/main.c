@@ -105,12 +105,17 @@ bool option_common(struct options *o, int argc, char **argv, int *i)
 	return true;
 }
 
+static bool is_help(const char *arg)
+{
+	return !strcmp(arg, "--help") || !strcmp(arg, "-h") ||
+	       !strcmp(arg, "help");
+}
+
 int main(int argc, char **argv)
 {
 	size_t i;
 
-	if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") ||
-			 !strcmp(argv[1], "help"))) {
+	if ((argc > 1 && is_help(argv[1])) || (argc > 2 && is_help(argv[2]))) {
 		fputs(usage, stdout);
 		return LAB_OK;
 	}
