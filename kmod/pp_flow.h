@@ -205,6 +205,7 @@ static inline u32 pp_random(struct pp_flow *fl)
 bool pp_configure(struct pp_flow *fl, const struct fl_profile *pf);
 bool pp_chan_take(struct pp_flow *fl, const struct pp_chan *want);
 void pp_chan_drop(struct pp_flow *fl);
+void pp_chan_forget(void);
 
 /* pp_main.c */
 extern struct kmem_cache *pp_flow_cache;

@@ -601,6 +601,7 @@ static int __init pp_register(void)
 	/* no socket had it in between but those that have let go of it */
 	synchronize_rcu();
 	rcu_barrier();
+	pp_chan_forget();
 probe:
 	pp_probe_stop();
 cache:
@@ -617,6 +618,7 @@ static void __exit pp_unregister(void)
 	 * for RCU. Timers go with the flows' memory.
 	 */
 	rcu_barrier();
+	pp_chan_forget();
 	kmem_cache_destroy(pp_flow_cache);
 }
 

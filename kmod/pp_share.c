@@ -6,6 +6,12 @@
  * flows of a path and a priority have the same one, and there are a few for thousands
  * of flows. It never changes: a flow whose settings or base RTT do takes another one.
  * That happens a few times in a flow's life, so one lock for all will do.
+ *
+ * A new flow begins with the channel of its handshake's RTT and leaves it with the
+ * first echo. The next one wants the same, so channels that nobody has stay for a
+ * while, the last PP_IDLE_MAX of them. Freed at once, they would be a channel of memory
+ * for each connection of the last seconds: for that long the kernel gathers what is to
+ * be freed under RCU.
  */
 #include <linux/hashtable.h>
 #include <linux/jhash.h>
@@ -25,12 +31,16 @@
 
 #define PP_SHARED_SHIFT		8
 
+/* Channels that are kept without a flow. */
+#define PP_IDLE_MAX		64
+
 /**
  * struct pp_shared - a channel and who has it
  * @chan: the channel
  * @hash: of it
  * @flows: that have it
  * @node: in the table, by @hash
+ * @idle: among those without a flow, the one that was left last at the end
  * @rcu: readers of get_info() do not hold the socket lock
  */
 struct pp_shared {
@@ -38,11 +48,16 @@ struct pp_shared {
 	u32 hash;
 	u32 flows;
 	struct hlist_node node;
-	struct rcu_head rcu;
+	union {
+		struct list_head idle;
+		struct rcu_head rcu;
+	};
 };
 
 static DEFINE_HASHTABLE(pp_shared_table, PP_SHARED_SHIFT);
-/* of the table and all @flows; also in softirq */
+static LIST_HEAD(pp_idle);
+static u32 pp_idle_count;
+/* of the table, the list and all @flows; also in softirq */
 static DEFINE_SPINLOCK(pp_shared_lock);
 
 static struct pp_shared *pp_shared_find(const struct pp_chan *want, u32 hash)
@@ -65,7 +80,32 @@ static struct pp_shared *pp_shared_new(const struct pp_chan *want, u32 hash)
 	s->hash = hash;
 	s->flows = 0;
 	hash_add(pp_shared_table, &s->node, hash);
+	list_add_tail(&s->idle, &pp_idle);
+	pp_idle_count++;
 	return s;
+}
+
+/* Frees the channel that has been without a flow for the longest time. Context:
+ * pp_shared_lock held.
+ */
+static void pp_shared_evict(void)
+{
+	struct pp_shared *s = list_first_entry(&pp_idle, struct pp_shared,
+					       idle);
+
+	list_del(&s->idle);
+	pp_idle_count--;
+	hash_del(&s->node);
+	kfree_rcu(s, rcu);
+}
+
+/* Another flow has it. Context: pp_shared_lock held. */
+static void pp_shared_get(struct pp_shared *s)
+{
+	if (s->flows++)
+		return;
+	list_del(&s->idle);
+	pp_idle_count--;
 }
 
 /* Context: pp_shared_lock held. */
@@ -75,8 +115,9 @@ static void pp_shared_put(const struct pp_chan *chan)
 
 	if (--s->flows)
 		return;
-	hash_del(&s->node);
-	kfree_rcu(s, rcu);
+	list_add_tail(&s->idle, &pp_idle);
+	if (++pp_idle_count > PP_IDLE_MAX)
+		pp_shared_evict();
 }
 
 /**
@@ -95,7 +136,7 @@ bool pp_chan_take(struct pp_flow *fl, const struct pp_chan *want)
 	spin_lock_bh(&pp_shared_lock);
 	s = pp_shared_find(want, hash) ?: pp_shared_new(want, hash);
 	if (s) {
-		s->flows++;
+		pp_shared_get(s);
 		/* pairs with READ_ONCE() in pp_info.c */
 		smp_store_release(&fl->chan, &s->chan);
 		if (old)
@@ -117,6 +158,19 @@ void pp_chan_drop(struct pp_flow *fl)
 		return;
 	spin_lock_bh(&pp_shared_lock);
 	pp_shared_put(fl->chan);
+	spin_unlock_bh(&pp_shared_lock);
+}
+
+/**
+ * pp_chan_forget() - free the channels that no flow has
+ *
+ * Context: process, module unload; no flow takes or leaves any.
+ */
+void pp_chan_forget(void)
+{
+	spin_lock_bh(&pp_shared_lock);
+	while (pp_idle_count)
+		pp_shared_evict();
 	spin_unlock_bh(&pp_shared_lock);
 }
 
