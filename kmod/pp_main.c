@@ -217,7 +217,8 @@ static const struct fl_base_ops *pp_base_of(const struct sock *sk)
 }
 
 /* Set up a flow. Context: any, socket lock held. Without memory, the socket
- * goes on with the window it has and a later ACK tries again.
+ * goes on with the window it has and a later ACK tries again. Before the SYN is
+ * answered nobody knows whether the peer can answer probes: the first write sets it up.
  */
 static void pp_adopt(struct sock *sk)
 {
@@ -226,6 +227,8 @@ static void pp_adopt(struct sock *sk)
 	const struct fl_profile *pf;
 	struct pp_flow *fl;
 
+	if (sk->sk_state == TCP_SYN_SENT)
+		return;
 	fl = kmem_cache_zalloc(pp_flow_cache, GFP_ATOMIC | __GFP_NOWARN);
 	if (!fl)
 		return;
@@ -520,8 +523,13 @@ static u32 pp_min_tso_segs(struct sock *sk)
 {
 	struct pp_flow *fl = pp_flow_of(sk);
 
-	if (!fl)
-		return 1;
+	if (unlikely(!fl)) {
+		if (inet_csk(sk)->icsk_ca_initialized)
+			pp_adopt(sk);
+		fl = pp_flow_of(sk);
+		if (!fl)
+			return 1;
+	}
 	if (unlikely(READ_ONCE(fl->probe_due)))
 		pp_timer_act(fl);
 	/* goes on, and is watched */

@@ -226,6 +226,47 @@ static void test_congestion_order(void)
 	}
 }
 
+/* A control that is chosen while the handshake is under way knows neither what the peer
+ * can do nor an RTT; it must not make up its mind about the connection then.
+ */
+static void test_congestion_early(void)
+{
+	static const char * const ccs[] = { "prioplus", "swift" };
+	static char block[65536];
+	struct pair p = make_pair(V4);
+	struct sockaddr_in sin;
+	struct fl_info info;
+	socklen_t len;
+	size_t i, j;
+
+	REQUIRE(!system("ip link set lo mtu 1500"));
+	REQUIRE(!system("tc qdisc add dev lo root netem limit 10000 delay 500us"));
+	for (i = 0; i < sizeof(ccs) / sizeof(*ccs); i++) {
+		close(p.client);
+		close(p.server);
+		p.client = socket(AF_INET, SOCK_STREAM, 0);
+		len = sizeof(sin);
+		REQUIRE(!getsockname(p.listener, (void *)&sin, &len));
+		fcntl(p.client, F_SETFL, O_NONBLOCK);
+		REQUIRE(connect(p.client, (void *)&sin, len) && errno == EINPROGRESS);
+		REQUIRE(!setsockopt(p.client, IPPROTO_TCP, TCP_CONGESTION, ccs[i], strlen(ccs[i])));
+		fcntl(p.client, F_SETFL, 0);
+		p.server = accept(p.listener, NULL, NULL);
+		for (j = 0; j < 10; j++) {
+			REQUIRE(send(p.client, block, 8192, 0) == 8192);
+			wait_ns(50000000);
+			REQUIRE(recv(p.server, block, sizeof(block), MSG_DONTWAIT) > 0);
+		}
+		len = sizeof(info);
+		REQUIRE(!getsockopt(p.client, IPPROTO_IP, FL_SO_INFO, &info, &len));
+		printf("# %s: state %u, %llu probes, base RTT %u ns\n", ccs[i], info.state,
+		       (unsigned long long)info.probes, info.base_rtt_ns);
+		EQUAL(info.state, FL_STATE_SENDING);
+		REQUIRE(info.base_rtt_ns > 900000 && info.base_rtt_ns < 1100000);
+		REQUIRE(i || info.probes);
+	}
+}
+
 /* SO_PRIORITY serves as long as nothing else is said. */
 static void test_so_priority(void)
 {
@@ -325,6 +366,7 @@ const struct test socket_tests[] = {
 	{ "inherit", test_inherit },
 	{ "reuseport", test_reuseport },
 	{ "congestion_order", test_congestion_order },
+	{ "congestion_early", test_congestion_early },
 	{ "so_priority", test_so_priority },
 	{ "live_change", test_live_change },
 	{ "hold", test_hold },
