@@ -212,7 +212,7 @@ EXPORT_SYMBOL_GPL(fl_rate_measure);
  *
  * The profile's, else a measured one if the profile wants that, else the one of the
  * device that the socket sends through, else FL_LINE_DEFAULT_BPS. A measured one is
- * no more than the device's. Context: socket lock held, or RCU, any.
+ * no more than the device's and at least 1 Mbit/s. Context: socket lock held, or RCU, any.
  *
  * Return: bit/s, never 0.
  */
@@ -230,12 +230,13 @@ u64 fl_line_bps(const struct sock *sk, const struct fl_profile *pf,
 		if (measured && READ_ONCE(pf->line_rate_measured))
 			kbps = fl_speed_path_kbps(sk);
 	}
-	/* no faster than what the cores can count with, see fl_ppn() */
+	/* no faster and no slower than what the cores can count with, see fl_ppn() */
 	bps = mbps ? min_t(u32, mbps, FL_LINE_MAX_MBPS) * 1000000ULL :
 		     FL_LINE_DEFAULT_BPS;
 	if (kbps && (src == FL_FROM_ASSUMED || kbps * 1000ULL < bps)) {
-		bps = min_t(u64, kbps * 1000ULL,
-			    FL_LINE_MAX_MBPS * 1000000ULL);
+		bps = clamp_t(u64, kbps * 1000ULL,
+			      FL_LINE_RATE_MIN_MBPS * 1000000ULL,
+			      FL_LINE_MAX_MBPS * 1000000ULL);
 		src = FL_FROM_MEASURED;
 	}
 	if (from)

@@ -178,13 +178,13 @@ void pp_chan_forget(void)
 static u32 pp_measured_base_ns(const struct pp_flow *fl, u64 line_bps, u32 wire)
 {
 	u32 base_ns = pp_base(fl)->data_ns;
-	u32 probe_ns = pp_base(fl)->probe_ns;
+	u64 probe_ns = pp_base(fl)->probe_ns;
 
 	if (probe_ns != FL_BASE_NONE) {
 		/* a probe is shorter than a packet, on two links at least */
 		probe_ns += 2 * div64_u64((u64)wire * 8 * NSEC_PER_SEC,
 					  line_bps);
-		base_ns = min_t(u32, base_ns, probe_ns);
+		base_ns = min_t(u64, base_ns, probe_ns);
 	}
 	return base_ns == FL_BASE_NONE ? 0 : base_ns;
 }

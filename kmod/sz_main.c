@@ -259,6 +259,8 @@ static void sz_heard(struct sock *sk, const struct sz_sock *ss,
 	fl->acked_pkts = 0;
 	back_ns = (u32)READ_ONCE(ss->tel->back) << FL_TELEMETRY_SHIFT;
 	if (rtt_ns) {
+		/* differences have signs */
+		rtt_ns = min_t(u32, rtt_ns, S32_MAX);
 		fl->queue_ns += sz_hidden_ns(fl, sz_rtt_there_ns(rtt_ns, back_ns),
 					     now_ns, base_ns);
 		rest_ns = max_t(s32, rtt_ns - fl->queue_ns, 1);
