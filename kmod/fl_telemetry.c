@@ -169,12 +169,36 @@ nomem:
 	return NULL;
 }
 
-/* Leave room for the option in each full segment, or take it back. */
-static void fl_tel_reserve(struct sock *sk, int bytes)
+/* What a socket's own IP options take in each segment, bytes. */
+static u32 fl_tel_ip_options(const struct sock *sk)
+{
+	const struct ip_options_rcu *four;
+	u32 bytes = 0;
+
+	rcu_read_lock();
+#if IS_ENABLED(CONFIG_IPV6)
+	if (sk->sk_family == AF_INET6 && !ipv6_addr_v4mapped(&sk->sk_v6_daddr)) {
+		const struct ipv6_txoptions *six = rcu_dereference(inet6_sk(sk)->opt);
+
+		bytes = six ? six->opt_flen + six->opt_nflen : 0;
+		rcu_read_unlock();
+		return bytes;
+	}
+#endif
+	four = rcu_dereference(inet_sk(sk)->inet_opt);
+	bytes = four ? four->opt.optlen : 0;
+	rcu_read_unlock();
+	return bytes;
+}
+
+/* Leave room for the option in each full segment, or (0) take it back. Not by adding and
+ * subtracting: IPv6 options that are set on a connection forget what is added.
+ */
+static void fl_tel_reserve(struct sock *sk, u32 bytes)
 {
 	struct inet_connection_sock *icsk = inet_csk(sk);
 
-	icsk->icsk_ext_hdr_len += bytes;
+	icsk->icsk_ext_hdr_len = fl_tel_ip_options(sk) + bytes;
 	icsk->icsk_sync_mss(sk, icsk->icsk_pmtu_cookie);
 }
 
@@ -226,10 +250,8 @@ void fl_tel_stop(struct sock *sk, struct fl_tel *tel)
 	WRITE_ONCE(tel->sending, false);
 	if (tel->reserved) {
 		tel->reserved = false;
-		/* IPv6 sticky options may have set it anew, without us */
-		if (inet_csk(sk)->icsk_ext_hdr_len >= FL_TELEMETRY_BYTES &&
-		    sk->sk_state != TCP_CLOSE)
-			fl_tel_reserve(sk, -FL_TELEMETRY_BYTES);
+		if (sk->sk_state != TCP_CLOSE)
+			fl_tel_reserve(sk, 0);
 	}
 	fl_tel_put_ref(tel);
 }

@@ -267,6 +267,40 @@ static void test_congestion_early(void)
 	}
 }
 
+static int mss_of(int fd)
+{
+	socklen_t len = sizeof(int);
+	int mss;
+
+	REQUIRE(!getsockopt(fd, IPPROTO_TCP, TCP_MAXSEG, &mss, &len));
+	return mss;
+}
+
+/* Room for the telemetry option comes and goes with what wants it, and IPv6 options that
+ * are set meanwhile keep theirs: longer packets than the path takes would never arrive.
+ */
+static void test_room(void)
+{
+	static const uint8_t padn[8] = { 0, 0, 1, 4 };
+	struct pair p;
+	int mss;
+
+	REQUIRE(!system("ip link set lo mtu 1500"));
+	write_file("/proc/sys/net/fairlane/owd", "1");
+	p = make_pair(V6);
+	mss = mss_of(p.client);
+	REQUIRE(!setsockopt(p.client, IPPROTO_TCP, TCP_CONGESTION, "prioplus", 8));
+	EQUAL(mss_of(p.client), mss - FL_TELEMETRY_BYTES);
+	REQUIRE(!setsockopt(p.client, IPPROTO_TCP, TCP_CONGESTION, "cubic", 5));
+	EQUAL(mss_of(p.client), mss);
+	REQUIRE(!setsockopt(p.client, IPPROTO_TCP, TCP_CONGESTION, "prioplus", 8));
+	REQUIRE(!setsockopt(p.client, IPPROTO_IPV6, IPV6_DSTOPTS, padn, sizeof(padn)));
+	REQUIRE(!setsockopt(p.client, IPPROTO_TCP, TCP_CONGESTION, "cubic", 5));
+	EQUAL(mss_of(p.client), mss - (int)sizeof(padn));
+	REQUIRE(!setsockopt(p.client, IPPROTO_TCP, TCP_CONGESTION, "prioplus", 8));
+	EQUAL(mss_of(p.client), mss - (int)sizeof(padn) - FL_TELEMETRY_BYTES);
+}
+
 /* SO_PRIORITY serves as long as nothing else is said. */
 static void test_so_priority(void)
 {
@@ -367,6 +401,7 @@ const struct test socket_tests[] = {
 	{ "reuseport", test_reuseport },
 	{ "congestion_order", test_congestion_order },
 	{ "congestion_early", test_congestion_early },
+	{ "room", test_room },
 	{ "so_priority", test_so_priority },
 	{ "live_change", test_live_change },
 	{ "hold", test_hold },
