@@ -35,9 +35,10 @@ static const struct fl_part fl_parts[] = {
 	{ fl_profile_init, fl_profile_exit },
 	{ fl_speed_init, fl_speed_exit },
 	{ fl_base_init, fl_base_exit },
+	{ fl_telemetry_init, fl_telemetry_exit },
+	/* these show what those above have: they begin later and end before */
 	{ fl_genl_init, fl_genl_exit },
 	{ fl_sockopt_init, fl_sockopt_exit },
-	{ fl_telemetry_init, fl_telemetry_exit },
 	{ fl_option_init, fl_option_exit },
 };
 

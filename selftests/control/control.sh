@@ -36,14 +36,17 @@ module_unload()
 	for round in 1 2 3 4 5; do
 		unload || return 1
 		load || return 1
-		rm -f /run/held
+		rm -f /run/held /run/looked
 		ctl hold > /run/held &
 		holder=$!
-		until grep -q held /run/held; do
+		ctl look > /run/looked &
+		looker=$!
+		until grep -q held /run/held && grep -q looking /run/looked; do
 			kill -0 "$holder" || return 1
 			sleep 0.01
 		done
 		unload || return 1
+		wait "$looker" || { cat /run/looked; return 1; }
 		[ $((round % 2)) -eq 0 ] || load || return 1
 		kill -USR1 "$holder"
 		wait "$holder" || { cat /run/held; return 1; }
@@ -129,7 +132,7 @@ load || exit 1
 echo "KTAP version 1"
 for name in ${*:-$(ctl) ynl_client module_unload}; do
 	case $name in
-	hold) ;;
+	hold | look) ;;
 	ynl_client)
 		if [ -n "${YNL-}" ] && /usr/bin/python3 -c 'import yaml, jsonschema' 2> /dev/null; then
 			report ynl_client

@@ -393,6 +393,31 @@ static void test_hold(void)
 	}
 }
 
+/* Not a test by itself: looks at a socket that has had telemetry until there is nobody
+ * to ask, while modules go.
+ */
+static void test_look(void)
+{
+	static struct nl m;
+	struct pair p;
+	int fd, err;
+
+	write_file("/proc/sys/net/fairlane/owd", "1");
+	p = make_pair(V4);
+	REQUIRE(!setsockopt(p.client, IPPROTO_TCP, TCP_CONGESTION, "prioplus", 8));
+	REQUIRE(!setsockopt(p.client, IPPROTO_TCP, TCP_CONGESTION, "cubic", 5));
+	fd = nl_open();
+	puts("looking");
+	do {
+		get_opt(p.client, FL_SO_PRIORITY);
+		nl_start(&m, FL_CMD_FLOW_GET, 0);
+		nl_u64(&m, FL_A_FLOW_COOKIE, cookie_of(p.client));
+		err = nl_talk(fd, &m, NULL, NULL);
+		wait_ns(20000);
+	} while (!err);
+	EQUAL(err, -ENOENT);
+}
+
 const struct test socket_tests[] = {
 	{ "options", test_options },
 	{ "before_connect", test_before_connect },
@@ -405,5 +430,6 @@ const struct test socket_tests[] = {
 	{ "so_priority", test_so_priority },
 	{ "live_change", test_live_change },
 	{ "hold", test_hold },
+	{ "look", test_look },
 	{ }
 };
