@@ -19,6 +19,7 @@ static void explain(void)
 		"                  [ dscp DSCP[-DSCP][,...]:BAND[:green|yellow|red]... | off ]\n"
 		"                  [ buffer NAME [ SIZE ] | off ]\n"
 		"                  [ stamp none|soze|tcp-int ] [ stamp-tau TIME ] [ stamp-round NS ]\n"
+		"                  [ stamp-hold TIME ]\n"
 		"                  [ band BAND OPTIONS-OF-CLASS... ]...\n"
 		"\n"
 		"  limit      bytes that may wait (default 1mb)\n"
@@ -31,7 +32,8 @@ static void explain(void)
 		"             (default 24: preamble, checksum and gap of Ethernet)\n"
 		"  bands      bands (classes) 1 to N; BAND is a number from 1, 0 the default one\n"
 		"  buffer     share SIZE bytes with all ports of this namespace that say NAME\n"
-		"  stamp      telemetry in TCP options; smoothed over stamp-tau, rounded down\n"
+		"  stamp      telemetry in TCP options; smoothed over stamp-tau, held for\n"
+		"             stamp-hold, rounded down to stamp-round\n"
 		"Everything else: man tc-fabric; ... class ... fabric help\n");
 }
 

@@ -159,6 +159,7 @@ static void print_stamp(struct rtattr **tb)
 	uint8_t kind = attr_u8(tb[TCA_FABRIC_STAMP]);
 	uint32_t tau = attr_u32(tb[TCA_FABRIC_STAMP_TAU_NS]);
 	uint32_t round = attr_u32(tb[TCA_FABRIC_STAMP_ROUND_NS]);
+	uint32_t hold = attr_u32(tb[TCA_FABRIC_STAMP_HOLD_NS]);
 
 	if (!kind || kind >= __FABRIC_STAMP_MAX)
 		return;
@@ -169,6 +170,8 @@ static void print_stamp(struct rtattr **tb)
 	if (round)
 		print_color_uint(PRINT_ANY, COLOR_NONE, "stamp_round",
 				 "stamp-round %u ", round);
+	if (hold)
+		print_setting("stamp_hold", "stamp-hold", hold, time_units);
 }
 
 static void print_bands(struct rtattr **tb)

@@ -404,6 +404,7 @@ const struct fabric_option fabric_port_options[] = {
 	{ "stamp", TCA_FABRIC_STAMP, value_stamp, 0 },
 	{ "stamp-tau", TCA_FABRIC_STAMP_TAU_NS, value_time32, 0 },
 	{ "stamp-round", TCA_FABRIC_STAMP_ROUND_NS, value_u32, 0 },
+	{ "stamp-hold", TCA_FABRIC_STAMP_HOLD_NS, value_time32, 0 },
 	{ NULL, 0, NULL, 0 }
 };
 

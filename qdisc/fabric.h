@@ -179,7 +179,10 @@ struct fabric_buffer;
  * @told_ns: what rounding last gave
  * @tau_ns: time constant of the filter
  * @value_ns: its output
- * @last_ns: when it was last fed
+ * @hold_ns: a value is told for so long
+ * @held_ns: the value that is
+ * @last_ns: when the filter was last fed
+ * @since_ns: when @held_ns was taken
  * @count: packets by FABRIC_STAMPED_*
  */
 struct fabric_stamp {
@@ -188,7 +191,10 @@ struct fabric_stamp {
 	u32 told_ns;
 	u32 tau_ns;
 	u32 value_ns;
+	u32 hold_ns;
+	u32 held_ns;
 	u64 last_ns;
+	u64 since_ns;
 	u64 count[FABRIC_STAMPED_MAX + 1];
 };
 

@@ -22,6 +22,7 @@ static const struct nla_policy fabric_policy[TCA_FABRIC_MAX + 1] = {
 	[TCA_FABRIC_STAMP]		= { .type = NLA_U8 },
 	[TCA_FABRIC_STAMP_TAU_NS]	= { .type = NLA_U32 },
 	[TCA_FABRIC_STAMP_ROUND_NS]	= { .type = NLA_U32 },
+	[TCA_FABRIC_STAMP_HOLD_NS]	= { .type = NLA_U32 },
 	[TCA_FABRIC_BAND_OPTIONS]	= { .type = NLA_NESTED },
 };
 
@@ -46,6 +47,8 @@ static const struct fabric_range fabric_ranges[] = {
 	  "stamp-tau must be at most 1 second" },
 	{ TCA_FABRIC_STAMP_ROUND_NS, 0, FABRIC_STAMP_ROUND_MAX_NS,
 	  "stamp-round must be at most 65536 ns" },
+	{ TCA_FABRIC_STAMP_HOLD_NS, 0, FABRIC_STAMP_HOLD_MAX_NS,
+	  "stamp-hold must be at most 1 second" },
 };
 
 /**
@@ -119,25 +122,30 @@ static int fabric_stamp_parse(const struct fabric_sched *q, struct nlattr **tb,
 {
 	const struct nlattr *tau = tb[TCA_FABRIC_STAMP_TAU_NS];
 	const struct nlattr *round = tb[TCA_FABRIC_STAMP_ROUND_NS];
+	const struct nlattr *hold = tb[TCA_FABRIC_STAMP_HOLD_NS];
 
 	stamp->kind = q->stamp.kind;
 	stamp->tau_ns = q->stamp.tau_ns;
 	stamp->round_ns = q->stamp.round_ns;
+	stamp->hold_ns = q->stamp.hold_ns;
 	if (tb[TCA_FABRIC_STAMP])
 		stamp->kind = nla_get_u8(tb[TCA_FABRIC_STAMP]);
 	if (tau)
 		stamp->tau_ns = nla_get_u32(tau);
 	if (round)
 		stamp->round_ns = nla_get_u32(round);
-	if (!stamp->kind && (tau || round))
-		return fabric_refuse_attr(extack, tau ? tau : round,
-					  "stamp-tau and stamp-round need stamp");
+	if (hold)
+		stamp->hold_ns = nla_get_u32(hold);
+	if (!stamp->kind && (tau || round || hold))
+		return fabric_refuse_attr(extack, tau ?: round ?: hold,
+					  "stamp-tau, stamp-round and stamp-hold need stamp");
 	if (stamp->round_ns & (stamp->round_ns - 1))
 		return fabric_refuse_attr(extack, round,
 					  "stamp-round must be a power of two");
 	if (!stamp->kind) {
 		stamp->tau_ns = 0;
 		stamp->round_ns = 0;
+		stamp->hold_ns = 0;
 	}
 	return 0;
 }
@@ -342,7 +350,9 @@ static void fabric_change_apply(struct Qdisc *sch, struct nlattr **tb,
 	q->stamp.kind = change->stamp.kind;
 	q->stamp.tau_ns = change->stamp.tau_ns;
 	q->stamp.round_ns = change->stamp.round_ns;
+	q->stamp.hold_ns = change->stamp.hold_ns;
 	q->stamp.told_ns = 0;
+	q->stamp.since_ns = 0;
 	fabric_line_apply(sch, &change->line);
 	fabric_band_update(q);
 	fabric_look_again(sch);
@@ -415,7 +425,8 @@ static int fabric_dump_parts(const struct fabric_sched *q, struct sk_buff *skb)
 	if (q->stamp.kind &&
 	    (nla_put_u8(skb, TCA_FABRIC_STAMP, q->stamp.kind) ||
 	     nla_put_u32(skb, TCA_FABRIC_STAMP_TAU_NS, q->stamp.tau_ns) ||
-	     nla_put_u32(skb, TCA_FABRIC_STAMP_ROUND_NS, q->stamp.round_ns)))
+	     nla_put_u32(skb, TCA_FABRIC_STAMP_ROUND_NS, q->stamp.round_ns) ||
+	     nla_put_u32(skb, TCA_FABRIC_STAMP_HOLD_NS, q->stamp.hold_ns)))
 		return -EMSGSIZE;
 	if (q->buffer &&
 	    (nla_put_string(skb, TCA_FABRIC_BUFFER_NAME,

@@ -106,7 +106,7 @@ static u8 *fabric_writable(struct sk_buff *skb, int offset, int bytes)
 	return skb->data + offset;
 }
 
-/* The delay that the port reports: filtered, then rounded. */
+/* The delay that the port reports: filtered, held, rounded. */
 static u64 fabric_stamp_value(struct fabric_stamp *stamp, u64 delay_ns,
 			      u64 now_ns)
 {
@@ -117,6 +117,13 @@ static u64 fabric_stamp_value(struct fabric_stamp *stamp, u64 delay_ns,
 				      now_ns - stamp->last_ns, stamp->tau_ns);
 		stamp->value_ns = delay;
 		stamp->last_ns = now_ns;
+	}
+	if (stamp->hold_ns) {
+		if (now_ns - stamp->since_ns >= stamp->hold_ns) {
+			stamp->held_ns = delay;
+			stamp->since_ns = now_ns;
+		}
+		delay = stamp->held_ns;
 	}
 	if (stamp->round_ns) {
 		delay = fabric_round(stamp->told_ns, delay, stamp->round_ns);

@@ -162,7 +162,7 @@ carried()
 	must ip netns exec r offload eth1 tso off
 	must ip netns exec b offload eth0 gro on
 	must ip netns exec b sh -c 'echo 1000000 > /sys/class/net/eth0/gro_flush_timeout'
-	must tc -n r qdisc change dev eth1 root fabric stamp soze stamp-round 65536
+	must tc -n r qdisc change dev eth1 root fabric stamp soze stamp-hold 500us
 	hold one 5000 -c soze -n "$1" -q 3
 	usleep 600000
 	order reset

@@ -10,7 +10,8 @@
 # gb's device merges what comes within 10 us, as a NIC with moderated interrupts.
 # Prints "gro FLOWS KIND SEGMENTS PACKETS": of all data that came in 20 ms, the
 # segments and the packets that GRO made of them. KIND: none (Reno, no option),
-# unstamped (Söze, nobody stamps: the option never changes), or stamp-round in ns.
+# unstamped (Söze, nobody stamps: the option never changes), each (each packet has its
+# own stamp), or round:NS and hold:TIME of sch_fabric's stamps.
 # Needs root, lablink, sch_fabric, ip, tc, nstat and, in PATH, ccflow, offload and
 # lablink-ctl; $MODULES is the modules' folder.
 set -u
@@ -61,9 +62,8 @@ load_modules fairlane tcp_soze && net || exit 1
 for n in 1 4 16; do
 	measure $n none reno || exit 1
 	measure $n unstamped soze || exit 1
-	for round in 0 ${ROUNDS:-512 1024 2048}; do
-		words="stamp-round $round"
-		[ "$round" != 0 ] || words=
-		measure $n $round soze stamp soze $words || exit 1
+	measure $n each soze stamp soze || exit 1
+	for kind in ${KINDS:-round:1024 hold:8us hold:16us hold:24us}; do
+		measure $n $kind soze stamp soze "stamp-${kind%:*}" "${kind#*:}" || exit 1
 	done
 done

@@ -192,6 +192,7 @@ static const int port_bytes[TCA_FABRIC_MAX + 1] = {
 	[TCA_FABRIC_DSCPMAP] = -64, [TCA_FABRIC_BUFFER_NAME] = 2,
 	[TCA_FABRIC_BUFFER_BYTES] = 4, [TCA_FABRIC_STAMP] = 1,
 	[TCA_FABRIC_STAMP_TAU_NS] = 4, [TCA_FABRIC_STAMP_ROUND_NS] = 4,
+	[TCA_FABRIC_STAMP_HOLD_NS] = 4,
 };
 
 static const int class_bytes[TCA_FABRIC_CLASS_MAX + 1] = {

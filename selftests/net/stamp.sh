@@ -112,6 +112,19 @@ test_stamp_smoothing()
 	same "wrong" "$(got .wrong)" 0
 }
 
+test_stamp_holding()
+{
+	port limit 100mb rate 1gbit stamp soze stamp-hold 20us
+	exchange v=4 option=soze count=100
+	# A packet each 1488 ns: that of 0 us, and from then on each fourteenth is told.
+	same "values" "$(got .delays)" "$(jq -nc '[range(100) | (. / 14 | floor) * 14 * 1488 / 16 | floor]')"
+	same "wrong" "$(got .wrong)" 0
+	# Rounded as well: a step of 32768 is left when the delay is half of one beyond.
+	port limit 100mb rate 1gbit stamp soze stamp-hold 20us stamp-round 32768
+	exchange v=4 option=soze count=100
+	same "rounded, values" "$(got '.delays | unique')" "$(jq -nc '[0, (1, 2, 3 | . * 2048 + 1024)]')"
+}
+
 test_stamp_tcp_int()
 {
 	port limit 100mb rate 1gbit stamp tcp-int

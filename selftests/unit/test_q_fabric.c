@@ -201,7 +201,7 @@ TEST(fuzz_command_lines)
 	static const char * const known[] = {
 		"limit", "rate", "delay", "overhead", "ecn", "split-gso",
 		"no-split-gso", "bands", "default", "priomap", "dscp", "buffer",
-		"stamp", "stamp-tau", "stamp-round", "band", "strict", "weight",
+		"stamp", "stamp-tau", "stamp-round", "stamp-hold", "band", "strict", "weight",
 		"quantum", "burst", "ecn-delay", "green", "yellow", "red",
 		"reserved", "alpha", "preset", "flexpass", "dctcp", "soze",
 		"prio8", "prob", "enqueue", "dequeue", "drop", "pass", "off",
@@ -297,6 +297,9 @@ TEST(port_settings_read_back)
 			if (any() % 2)
 				put(&m, TCA_FABRIC_STAMP_ROUND_NS,
 				    1U << any() % 17, 4);
+			if (any() % 2)
+				put(&m, TCA_FABRIC_STAMP_HOLD_NS,
+				    1 + any() % 1000000000, 4);
 		}
 		if (any() % 2) {
 			addattr_l(&m.n, FABRIC_OPTIONS_MAX_BYTES,

@@ -33,6 +33,7 @@
 #define FABRIC_BUFFER_NAME_LEN		16	/* with the final 0 */
 #define FABRIC_STAMP_TAU_MAX_NS		1000000000U
 #define FABRIC_STAMP_ROUND_MAX_NS	65536U
+#define FABRIC_STAMP_HOLD_MAX_NS	1000000000U
 
 /* Attributes in TCA_OPTIONS of the qdisc. */
 enum {
@@ -55,6 +56,7 @@ enum {
 	TCA_FABRIC_STAMP_TAU_NS,	/* u32 smoothing, 0: none */
 	TCA_FABRIC_STAMP_ROUND_NS,	/* u32 power of two, 0: none */
 	TCA_FABRIC_BAND_OPTIONS,	/* nest: 1 + band, nest of CLASS_*; set only */
+	TCA_FABRIC_STAMP_HOLD_NS,	/* u32 told as it is for so long, 0: anew */
 	__TCA_FABRIC_MAX,
 };
 
