@@ -235,7 +235,8 @@ static bool fl_option_connected(const struct sock *sk)
 }
 
 /* Would TCP take it? Numbers may be old by a packet: the window is wide. */
-static bool fl_option_in_window(const struct sock *sk, const struct tcphdr *th)
+static noinline bool fl_option_in_wide_window(const struct sock *sk,
+					      const struct tcphdr *th)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 	u32 nxt = READ_ONCE(tp->rcv_nxt), seq = ntohl(th->seq);
@@ -246,6 +247,20 @@ static bool fl_option_in_window(const struct sock *sk, const struct tcphdr *th)
 	       !after(ack, READ_ONCE(tp->snd_nxt)) &&
 	       !before(ack, READ_ONCE(tp->snd_una) -
 			    max_t(u32, READ_ONCE(tp->max_window), 65536));
+}
+
+/* Likewise: nearly all segments are the next, and acknowledge what is in flight. */
+static __always_inline bool fl_option_in_window(const struct sock *sk,
+						const struct tcphdr *th)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	u32 una = READ_ONCE(tp->snd_una);
+
+	if (likely(tcp_flag_word(th) & TCP_FLAG_ACK &&
+		   ntohl(th->seq) == READ_ONCE(tp->rcv_nxt) &&
+		   ntohl(th->ack_seq) - una <= READ_ONCE(tp->snd_nxt) - una))
+		return true;
+	return fl_option_in_wide_window(sk, th);
 }
 
 /* Takes in what an option says. */
@@ -274,14 +289,21 @@ static void fl_option_take(struct sock *sk, struct fl_tel_net *tn,
 	}
 }
 
-static bool fl_option_csum_ok(struct sk_buff *skb, u8 pf, int ip_bytes)
+static noinline bool fl_option_csum_made_ok(struct sk_buff *skb, u8 pf,
+					    int ip_bytes)
 {
-	if (likely(skb_csum_unnecessary(skb)))
-		return true;
 	if (pf == NFPROTO_IPV4)
 		return !nf_ip_checksum(skb, NF_INET_LOCAL_IN, ip_bytes,
 				       IPPROTO_TCP);
 	return !nf_ip6_checksum(skb, NF_INET_LOCAL_IN, ip_bytes, IPPROTO_TCP);
+}
+
+/* Mostly the device has looked at it, or GRO. */
+static __always_inline bool fl_option_csum_ok(struct sk_buff *skb, u8 pf,
+					      int ip_bytes)
+{
+	return likely(skb_csum_unnecessary(skb)) ||
+	       fl_option_csum_made_ok(skb, pf, ip_bytes);
 }
 
 /* A malformed option has come. */
