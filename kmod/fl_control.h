@@ -24,6 +24,7 @@
 #include <linux/xarray.h>
 #include <net/net_namespace.h>
 #include <net/netlink.h>
+#include <net/netns/generic.h>
 
 #include "fl_flow.h"
 
@@ -169,13 +170,19 @@ static inline int fl_addr_len(u8 family)
 }
 
 /* fl_flow.c */
-struct fl_ns *fl_ns_of(const struct net *net);
+extern unsigned int fl_ns_id;
 struct fl_flow *fl_flow_find(const struct sock *sk);
 struct fl_flow *fl_flow_get(struct sock *sk, gfp_t gfp);
 struct sock *fl_flow_hold(struct fl_flow *f);
 bool fl_sock_gone(const struct sock *sk);
 int fl_flow_init(void);
 void fl_flow_exit(void);
+
+/* Control plane of a namespace. Context: any, @net is held. */
+static inline struct fl_ns *fl_ns_of(const struct net *net)
+{
+	return net_generic(net, fl_ns_id);
+}
 
 /* fl_attr.c */
 int fl_attr_set(struct sock *sk, struct fl_flow *f, struct fl_request *rq);
@@ -191,14 +198,12 @@ void fl_attr_info(struct sock *sk, const struct fl_flow *f,
 void fl_tuple_of(const struct sock *sk, struct fl_tuple *t);
 struct sock *fl_sock_by_tuple(struct net *net, const struct fl_tuple *t,
 			      int ifindex);
-struct sock *fl_sock_by_cookie(struct net *net, u64 cookie);
 bool fl_sock_accepted(struct net *net, const struct sock *sk);
 void fl_sock_each(struct net *net, void (*act)(struct sock *sk, void *arg),
 		  void *arg);
-void fl_flow_each(struct fl_ns *ns,
-		  void (*act)(struct sock *sk, struct fl_flow *f));
 
 /* fl_event.c */
+extern const struct genl_family *fl_family;
 void fl_event_send(struct fl_ns *ns, const struct fl_event *ev);
 
 /* fl_limit.c */
@@ -241,7 +246,6 @@ int fl_values_parse(struct fl_values *v, struct nlattr *const *tb,
 		    const int *types, u8 from);
 
 /* fl_genl.c */
-extern struct genl_family fl_genl_family;
 extern const struct nla_policy fl_flow_nla[FL_A_FLOW_MAX + 1];
 int fl_genl_init(void);
 void fl_genl_exit(void);

@@ -19,6 +19,9 @@
 /* Enough for all attributes. */
 #define FL_EVENT_BYTES	512
 
+/* fl_genl.c's, which needs all files that answer requests: none of them needs it. */
+const struct genl_family *fl_family __ro_after_init;
+
 /* Who does it, if it is a process. */
 static int fl_event_put_actor(struct sk_buff *skb, const struct fl_ns *ns)
 {
@@ -92,12 +95,13 @@ static int fl_event_multicast(struct fl_ns *ns, const struct fl_event *ev)
 	void *head;
 	int err;
 
-	if (!genl_has_listeners(&fl_genl_family, ns->net, 0))
+	/* settings may be made before requests can */
+	if (!fl_family || !genl_has_listeners(fl_family, ns->net, 0))
 		return 0;
 	skb = genlmsg_new(FL_EVENT_BYTES, GFP_ATOMIC | __GFP_NOWARN);
 	if (!skb)
 		return -ENOMEM;
-	head = genlmsg_put(skb, 0, ns->event_seq, &fl_genl_family, 0,
+	head = genlmsg_put(skb, 0, ns->event_seq, fl_family, 0,
 			   FL_CMD_EVENT);
 	err = head ? fl_event_put(skb, ns, ev) : -EMSGSIZE;
 	if (err) {
@@ -105,7 +109,7 @@ static int fl_event_multicast(struct fl_ns *ns, const struct fl_event *ev)
 		return err;
 	}
 	genlmsg_end(skb, head);
-	err = genlmsg_multicast_netns(&fl_genl_family, ns->net, skb, 0, 0,
+	err = genlmsg_multicast_netns(fl_family, ns->net, skb, 0, 0,
 				      GFP_ATOMIC);
 	return err == -ESRCH ? 0 : err;
 }

@@ -44,13 +44,7 @@ static const struct rhashtable_params fl_table_params = {
 
 static struct rhashtable fl_table;
 static struct kmem_cache *fl_flow_cache;
-static unsigned int fl_ns_id __read_mostly;
-
-/* Control plane of a namespace. Context: any, @net is held. */
-struct fl_ns *fl_ns_of(const struct net *net)
-{
-	return net_generic(net, fl_ns_id);
-}
+unsigned int fl_ns_id __read_mostly;
 
 /**
  * fl_flow_find() - a socket's settings, if it has any

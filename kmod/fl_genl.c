@@ -79,7 +79,7 @@ static int fl_stats_get_doit(struct sk_buff *skb, struct genl_info *info)
 	reply = genlmsg_new(NLMSG_GOODSIZE, GFP_KERNEL);
 	if (!reply)
 		return -ENOMEM;
-	head = genlmsg_put_reply(reply, info, &fl_genl_family, 0,
+	head = genlmsg_put_reply(reply, info, fl_family, 0,
 				 FL_CMD_STATS_GET);
 	if (!head)
 		goto full;
@@ -164,7 +164,7 @@ static const struct genl_multicast_group fl_genl_groups[] = {
 	{ .name = FL_GENL_MCGRP_EVENTS },
 };
 
-struct genl_family fl_genl_family __ro_after_init = {
+static struct genl_family fl_genl_family __ro_after_init = {
 	.name = FL_GENL_NAME,
 	.version = FL_GENL_VERSION,
 	.netnsok = true,
@@ -178,6 +178,7 @@ struct genl_family fl_genl_family __ro_after_init = {
 /* Context: process, module load. Return: 0 or a negative errno. */
 int fl_genl_init(void)
 {
+	fl_family = &fl_genl_family;
 	return genl_register_family(&fl_genl_family);
 }
 

@@ -219,6 +219,45 @@ static int fl_addr_parse(struct in6_addr *to, const struct nlattr *nla,
 	return 0;
 }
 
+/**
+ * struct fl_wanted - a socket that is looked for
+ * @cookie: its cookie
+ * @sk: the socket, once found, held
+ */
+struct fl_wanted {
+	u64 cookie;
+	struct sock *sk;
+};
+
+static void fl_wanted_is(struct sock *sk, void *arg)
+{
+	struct fl_wanted *w = arg;
+
+	if (!w->sk && atomic64_read(&sk->sk_cookie) == w->cookie) {
+		sock_hold(sk);
+		w->sk = sk;
+	}
+}
+
+/* The socket with this cookie, not 0. It has an index only for sockets that have
+ * settings; the others are looked for in the kernel's tables, which takes as long as
+ * they are large. Context: process. Return: held, or NULL.
+ */
+static struct sock *fl_sock_by_cookie(struct net *net, u64 cookie)
+{
+	struct fl_wanted w = { .cookie = cookie };
+	struct fl_flow *f;
+
+	rcu_read_lock();
+	f = xa_load(&fl_ns_of(net)->flows, cookie);
+	if (f)
+		w.sk = fl_flow_hold(f);
+	rcu_read_unlock();
+	if (!w.sk)
+		fl_sock_each(net, fl_wanted_is, &w);
+	return w.sk;
+}
+
 /* The socket that a request names. Return: held, or an error. */
 static struct sock *fl_flow_named(struct genl_info *info)
 {
@@ -284,7 +323,7 @@ int fl_flow_get_doit(struct sk_buff *skb, struct genl_info *info)
 	reply = genlmsg_new(2 * FL_FLOW_BYTES, GFP_KERNEL);
 	if (!reply)
 		goto put;
-	head = genlmsg_put_reply(reply, info, &fl_genl_family, 0,
+	head = genlmsg_put_reply(reply, info, fl_family, 0,
 				 FL_CMD_FLOW_GET);
 	err = -EMSGSIZE;
 	if (head) {
@@ -344,7 +383,7 @@ static int fl_flow_dump_one(struct sk_buff *skb, struct netlink_callback *cb,
 		goto put;
 	err = -EMSGSIZE;
 	head = genlmsg_put(skb, NETLINK_CB(cb->skb).portid,
-			   cb->nlh->nlmsg_seq, &fl_genl_family, NLM_F_MULTI,
+			   cb->nlh->nlmsg_seq, fl_family, NLM_F_MULTI,
 			   FL_CMD_FLOW_GET);
 	if (!head)
 		goto put;

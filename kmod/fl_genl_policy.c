@@ -108,7 +108,7 @@ static int fl_policy_reply(struct genl_info *info, const struct fl_policy *p,
 	reply = genlmsg_new(NLMSG_GOODSIZE + more, GFP_KERNEL);
 	if (!reply)
 		return -ENOMEM;
-	head = genlmsg_put_reply(reply, info, &fl_genl_family, 0, cmd);
+	head = genlmsg_put_reply(reply, info, fl_family, 0, cmd);
 	if (!head || fl_policy_put(reply, p)) {
 		nlmsg_free(reply);
 		return -EMSGSIZE;
@@ -160,7 +160,7 @@ int fl_policy_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 			continue;
 		err = -EMSGSIZE;
 		head = genlmsg_put(skb, NETLINK_CB(cb->skb).portid,
-				   cb->nlh->nlmsg_seq, &fl_genl_family,
+				   cb->nlh->nlmsg_seq, fl_family,
 				   NLM_F_MULTI, FL_CMD_POLICY_GET);
 		if (!head)
 			break;
@@ -489,7 +489,7 @@ int fl_policy_apply_doit(struct sk_buff *skb, struct genl_info *info)
 	if (!reply)
 		return -ENOMEM;
 	fl_sock_each(r.net, fl_policy_reapply, &r);
-	head = genlmsg_put_reply(reply, info, &fl_genl_family, 0,
+	head = genlmsg_put_reply(reply, info, fl_family, 0,
 				 FL_CMD_POLICY_APPLY);
 	if (!head ||
 	    nla_put_u32(reply, FL_A_POLICY_EXAMINED, r.examined) ||

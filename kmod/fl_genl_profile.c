@@ -137,7 +137,7 @@ int fl_profile_get_doit(struct sk_buff *skb, struct genl_info *info)
 	reply = genlmsg_new(FL_PROFILE_BYTES, GFP_KERNEL);
 	if (!reply)
 		return -ENOMEM;
-	head = genlmsg_put_reply(reply, info, &fl_genl_family, 0,
+	head = genlmsg_put_reply(reply, info, fl_family, 0,
 				 FL_CMD_PROFILE_GET);
 	if (!head || fl_profile_put(reply, net, p)) {
 		nlmsg_free(reply);
@@ -153,7 +153,7 @@ static int fl_profile_dump_one(struct sk_buff *skb, struct netlink_callback *cb,
 	void *head;
 
 	head = genlmsg_put(skb, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq,
-			   &fl_genl_family, NLM_F_MULTI, FL_CMD_PROFILE_GET);
+			   fl_family, NLM_F_MULTI, FL_CMD_PROFILE_GET);
 	if (!head)
 		return -EMSGSIZE;
 	genl_dump_check_consistent(cb, head);

@@ -260,7 +260,7 @@ int fl_limit_get_doit(struct sk_buff *skb, struct genl_info *info)
 	reply = genlmsg_new(NLMSG_GOODSIZE, GFP_KERNEL);
 	if (!reply)
 		return -ENOMEM;
-	head = genlmsg_put_reply(reply, info, &fl_genl_family, 0,
+	head = genlmsg_put_reply(reply, info, fl_family, 0,
 				 FL_CMD_LIMIT_GET);
 	if (!head ||
 	    nla_put_u32(reply, FL_A_LIMIT_PRIORITY_MAX, ns->priority_max) ||
@@ -289,6 +289,33 @@ static void fl_limit_write(struct fl_ns *ns, u32 *limit, u32 what,
 	fl_event_send(ns, &ev);
 }
 
+/* Does something with each socket that has settings; @act has its lock. Context: process. */
+static void fl_limit_each(struct fl_ns *ns,
+			  void (*act)(struct sock *sk, struct fl_flow *f))
+{
+	unsigned long cookie = 0;
+	struct fl_flow *f;
+	struct sock *sk;
+
+	for (;;) {
+		rcu_read_lock();
+		f = xa_find_after(&ns->flows, &cookie, ULONG_MAX, XA_PRESENT);
+		sk = f ? fl_flow_hold(f) : NULL;
+		rcu_read_unlock();
+		if (!f)
+			break;
+		if (!sk)
+			continue;
+		lock_sock(sk);
+		f = fl_flow_find(sk);
+		if (f)
+			act(sk, f);
+		release_sock(sk);
+		sock_put(sk);
+		cond_resched();
+	}
+}
+
 /* Ceilings act on live sockets too, at once. Context: process. */
 int fl_limit_set_doit(struct sk_buff *skb, struct genl_info *info)
 {
@@ -312,7 +339,7 @@ int fl_limit_set_doit(struct sk_buff *skb, struct genl_info *info)
 		       weight);
 	fl_limit_write(ns, &ns->budget_uid_milli, FL_A_LIMIT_BUDGET_UID_MILLI,
 		       budget);
-	fl_flow_each(ns, fl_limit_reapply);
+	fl_limit_each(ns, fl_limit_reapply);
 	return 0;
 }
 
@@ -421,7 +448,7 @@ static int fl_budget_write(struct genl_info *info, u32 milli)
 	ev.cgroup_id = cgroup;
 	fl_event_send(ns, &ev);
 	/* who pays may be another now */
-	fl_flow_each(ns, fl_limit_reapply);
+	fl_limit_each(ns, fl_limit_reapply);
 	return 0;
 }
 
@@ -448,7 +475,7 @@ static int fl_budget_put(struct sk_buff *skb, struct netlink_callback *cb,
 	void *head;
 
 	head = genlmsg_put(skb, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq,
-			   &fl_genl_family, NLM_F_MULTI, FL_CMD_BUDGET_GET);
+			   fl_family, NLM_F_MULTI, FL_CMD_BUDGET_GET);
 	if (!head)
 		return -EMSGSIZE;
 	if ((a->kind == FL_PAYS_UID ?

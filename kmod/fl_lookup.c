@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Finding sockets: by their addresses, by their cookie, all of a namespace.
- *
- * A cookie has an index only for sockets that have settings; the others are
- * looked for in the kernel's tables, which takes as long as they are large.
- * Bound but unconnected sockets are in neither: their owner has setsockopt().
+ * Finding sockets in the kernel's tables: by their addresses, all of a namespace.
+ * Whether they have settings is of no account here. Bound but unconnected sockets
+ * are in none of the tables: their owner has setsockopt().
  */
 #include <net/inet6_hashtables.h>
 #include <net/inet_hashtables.h>
@@ -211,81 +209,6 @@ void fl_sock_each(struct net *net, void (*act)(struct sock *sk, void *arg),
 			}
 			seen += w.count;
 		} while (w.count == FL_WALK_BATCH);
-		cond_resched();
-	}
-}
-
-/**
- * struct fl_wanted - a socket that is looked for
- * @cookie: its cookie
- * @sk: the socket, once found, held
- */
-struct fl_wanted {
-	u64 cookie;
-	struct sock *sk;
-};
-
-static void fl_wanted_is(struct sock *sk, void *arg)
-{
-	struct fl_wanted *w = arg;
-
-	if (!w->sk && atomic64_read(&sk->sk_cookie) == w->cookie) {
-		sock_hold(sk);
-		w->sk = sk;
-	}
-}
-
-/**
- * fl_sock_by_cookie() - the socket with this cookie
- * @net: the namespace
- * @cookie: as SO_COOKIE gives it, not 0
- *
- * Context: process. Return: the socket, held, or NULL.
- */
-struct sock *fl_sock_by_cookie(struct net *net, u64 cookie)
-{
-	struct fl_wanted w = { .cookie = cookie };
-	struct fl_flow *f;
-
-	rcu_read_lock();
-	f = xa_load(&fl_ns_of(net)->flows, cookie);
-	if (f)
-		w.sk = fl_flow_hold(f);
-	rcu_read_unlock();
-	if (!w.sk)
-		fl_sock_each(net, fl_wanted_is, &w);
-	return w.sk;
-}
-
-/**
- * fl_flow_each() - do something with each socket that has settings
- * @ns: the namespace
- * @act: what; socket lock held
- *
- * Context: process.
- */
-void fl_flow_each(struct fl_ns *ns,
-		  void (*act)(struct sock *sk, struct fl_flow *f))
-{
-	unsigned long cookie = 0;
-	struct fl_flow *f;
-	struct sock *sk;
-
-	for (;;) {
-		rcu_read_lock();
-		f = xa_find_after(&ns->flows, &cookie, ULONG_MAX, XA_PRESENT);
-		sk = f ? fl_flow_hold(f) : NULL;
-		rcu_read_unlock();
-		if (!f)
-			break;
-		if (!sk)
-			continue;
-		lock_sock(sk);
-		f = fl_flow_find(sk);
-		if (f)
-			act(sk, f);
-		release_sock(sk);
-		sock_put(sk);
 		cond_resched();
 	}
 }
