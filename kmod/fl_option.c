@@ -44,6 +44,9 @@
 #define FL_OPTION_STAMP_BYTES	(FL_TCP_MIN_BYTES + TCPOLEN_TSTAMP_ALIGNED)
 #define FL_OPTION_FRONT_MIN_BYTES (FL_TCP_MIN_BYTES + FL_TELEMETRY_BYTES)
 
+/* So many timeouts in a row, and the option is left out: the first may be loss. */
+#define FL_OPTION_TIMEOUTS	2
+
 /* Headers without IP options are moved by words. */
 #define FL_OPTION_FRONT_BYTES	(sizeof(struct iphdr) + FL_TCP_MIN_BYTES)
 
@@ -142,6 +145,17 @@ static u8 *fl_option_insert(struct sk_buff *skb, u8 pf, int ip_bytes)
 	return to + front;
 }
 
+/* Nothing has been acknowledged for some timeouts in a row: perhaps the path eats
+ * segments with the option. So this one goes without, and so do all if it never
+ * brought an echo.
+ */
+static noinline void fl_option_eaten(struct fl_tel_net *tn, struct fl_tel *tel)
+{
+	fl_tel_add(tn, FL_TEL_EATEN);
+	if (!READ_ONCE(tel->echoes))
+		WRITE_ONCE(tel->sending, false);
+}
+
 /* A segment of a socket that sends telemetry or has something to tell. */
 static void fl_option_add(struct sk_buff *skb, struct sock *sk,
 			  struct fl_tel_net *tn, struct fl_tel *tel,
@@ -165,6 +179,10 @@ static void fl_option_add(struct sk_buff *skb, struct sock *sk,
 	if (tcp_flag_word(th) & (TCP_FLAG_SYN | TCP_FLAG_RST) ||
 	    !(fresh || data) || fl_tel_signed(sk))
 		return;
+	if (unlikely(inet_csk(sk)->icsk_retransmits >= FL_OPTION_TIMEOUTS)) {
+		fl_option_eaten(tn, tel);
+		return;
+	}
 	if (likely(fl_option_fits(skb, sk, ip_bytes, tcp_bytes)))
 		at = fl_option_insert(skb, state->pf, ip_bytes);
 	if (unlikely(!at)) {

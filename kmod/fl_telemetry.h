@@ -35,6 +35,7 @@ enum fl_tel_count {
 	FL_TEL_STRAY,		/* came outside of the window: not believed */
 	FL_TEL_NO_MEMORY,	/* not reflected: no memory */
 	FL_TEL_FALLBACKS,	/* flows that went on without telemetry */
+	FL_TEL_EATEN,		/* left out: perhaps the path eats such segments */
 	FL_TEL_COUNTS,
 };
 

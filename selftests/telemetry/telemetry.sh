@@ -131,6 +131,27 @@ damage()
 # Segments with a right checksum that have come to $1.
 right() { echo $(($(counter "$1" TcpInSegs) - $(counter "$1" TcpInCsumErrors))); }
 
+# A path that eats segments with the option, of data or of ACKs: after two timeouts they
+# go without, all of them, and the flow says what it is.
+test_eaten()
+{
+	offloads tso off gso off gro off
+	for port in west east; do
+		tc -n tr qdisc replace dev $port clsact
+		tc -n tr filter add dev $port ingress protocol ip u32 match u32 0xfd08464c 0xffffffff at 40 action drop
+		eaten=$(told ta eaten)
+		flow -c soze -b 2000000 -L 2000 > /run/a || fault "eaten at $port"
+		expect "$port: left out" $(($(told ta eaten) - eaten)) -ge 1
+		sent=$(told ta sent)
+		flow -c soze -b -1 -L 1000 > /run/a &
+		sleep 0.9
+		expect "$port: state" "$(fairlane -n ta -j flow show cc soze | jq -r 'map(.state) | unique | join(" ")')" = fallback
+		wait $!
+		expect "$port: options sent" $(($(told ta sent) - sent)) -le 100
+		tc -n tr qdisc del dev $port clsact
+	done
+}
+
 # Options damaged on the way: by somebody who makes the checksum right, then by bits
 # that flip, of which the checksum tells.
 test_damaged()
@@ -262,5 +283,5 @@ trap 'drop_net' EXIT
 # The stack distrusts times below 1 us, and booting takes none here.
 sleep 0.01
 load || exit 1
-tests=${*:-round_trip both_ways removal no_room damaged signed fallback silent_bottleneck many_flows}
+tests=${*:-round_trip both_ways removal no_room eaten damaged signed fallback silent_bottleneck many_flows}
 run_tests 1 $tests
