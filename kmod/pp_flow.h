@@ -220,7 +220,6 @@ void pp_probe_after(struct pp_flow *fl, u32 wait_ns);
 void pp_probe_arm_watch(struct pp_flow *fl);
 bool pp_probe_possible(const struct sock *sk);
 bool pp_probe_allowed(const struct sock *sk);
-void pp_fall_back(struct pp_flow *fl);
 bool pp_probe_echo(struct pp_flow *fl);
 int pp_probe_start(void);
 void pp_probe_stop(void);
@@ -228,6 +227,7 @@ void pp_timer_act(struct pp_flow *fl);
 
 /* pp_owd.c */
 u32 pp_one_way(struct pp_flow *fl, u32 rtt_ns, u32 base_ns);
+void pp_fall_back(struct pp_flow *fl);
 enum pp_verdict pp_decide_rare(struct pp_flow *fl, const struct fl_sample *s,
 			       const struct rate_sample *rs);
 

@@ -21,9 +21,10 @@
  * segment of an established socket passes under the socket lock, looks at the
  * option while a probe is out: an echo's range is one byte, and each probe's another,
  * so that a probe or an echo that was doubled or comes late is known, too. In other
- * states (after close()) the tracepoint is not passed; there what comes before
- * half of the base RTT is over is no echo, unless a probe before was lost, and there
- * and until the first echo counting has to do, and time stamps:
+ * states (after close()) the tracepoint is not passed; there what comes sooner than any
+ * echo on the path has come (half of the base RTT where none was seen) is no echo,
+ * unless a probe before was lost, and there and until the first echo counting has to
+ * do, and time stamps:
  *
  * The echo of a probe that was given up may still come, after another probe
  * has left. Taken for the echo of that one, it would tell a delay that is too
@@ -54,6 +55,8 @@
 
 /* Waiting for an echo is doubled this many times. */
 #define PP_ECHO_BACKOFF_MAX	4
+/* An echo where nobody looks may be this part of the shortest one sooner, 2^-this. */
+#define PP_ECHO_SOONER_SHIFT	6
 
 static struct tracepoint *pp_probe_tracepoint;
 
@@ -92,36 +95,6 @@ bool pp_probe_allowed(const struct sock *sk)
 				       TCPF_FIN_WAIT1 | TCPF_CLOSING |
 				       TCPF_LAST_ACK)) &&
 	       pp_probe_possible(sk);
-}
-
-/**
- * pp_fall_back() - go on without probes
- * @fl: the flow; caller holds the socket lock
- *
- * For paths or peers that never answer probes: the flow keeps its target
- * delay but never stops, which is Swift with the priority's target.
- */
-void pp_fall_back(struct pp_flow *fl)
-{
-	struct pp_chan chan = *fl->chan;
-	struct sock *sk = fl->sk;
-
-	fl->rare = 1;
-	fl->fallback = 1;
-	chan.limit_ns = U32_MAX;
-	/* without memory, pp_decide() knows it, too */
-	pp_chan_take(fl, &chan);
-	if (!fl->core.stopped)
-		return;
-	pp_go(&fl->core, FL_WND_ONE, tcp_sk(sk)->snd_nxt);
-	pp_trace_state(fl, 0);
-	pp_apply(fl);
-	/* the stack's own timer sends, with lock and owner check */
-	if (!hrtimer_is_queued(&tcp_sk(sk)->pacing_timer)) {
-		sock_hold(sk);
-		hrtimer_start(&tcp_sk(sk)->pacing_timer, 0,
-			      HRTIMER_MODE_REL_PINNED_SOFT);
-	}
 }
 
 /* Header and options of a probe. Context: socket lock held. */
@@ -376,6 +349,18 @@ static void pp_probe_see(void *data, struct sock *sk, struct sk_buff *skb)
 		fl->dsack = to - from == 1 ? PP_DSACK_OLD : PP_DSACK_DATA;
 }
 
+/* What comes sooner after a probe is no echo, ns. The base RTT that is given says little
+ * of a probe's on many links.
+ */
+static u32 pp_echo_least_ns(const struct pp_flow *fl)
+{
+	u32 seen_ns = pp_base(fl)->probe_ns;
+
+	if (seen_ns == FL_BASE_NONE)
+		return fl->chan->probe_base_ns / 2;
+	return seen_ns - (seen_ns >> PP_ECHO_SOONER_SHIFT);
+}
+
 /**
  * pp_probe_echo() - is this ACK the echo of the newest probe?
  * @fl: the flow; caller holds the socket lock
@@ -393,12 +378,9 @@ bool pp_probe_echo(struct pp_flow *fl)
 		return false;
 	fl->dsack = PP_DSACK_UNSEEN;
 	got = tp->dsack_dups - fl->dsack_seen;
-	/* a base RTT that is given says little of a probe's on many links: after
-	 * a lost one, any is believed
-	 */
+	/* the path may have become another: after a lost one, any is believed */
 	if (dsack == PP_DSACK_UNSEEN && !fl->probes_lost &&
-	    tp->tcp_clock_cache <
-	    fl->probe_sent_ns + fl->chan->probe_base_ns / 2)
+	    tp->tcp_clock_cache < fl->probe_sent_ns + pp_echo_least_ns(fl))
 		dsack = PP_DSACK_DATA;
 	if (got && dsack == PP_DSACK_DATA) {
 		/* the stack's own, late by an echo */
