@@ -22,7 +22,7 @@
  * option while a probe is out: an echo's range is one byte, and each probe's another,
  * so that a probe or an echo that was doubled or comes late is known, too. In other
  * states (after close()) the tracepoint is not passed; there what comes sooner than any
- * echo on the path has come (half of the base RTT where none was seen) is no echo,
+ * echo on the path has come (half of the base RTT where that is given) is no echo,
  * unless a probe before was lost, and there and until the first echo counting has to
  * do, and time stamps:
  *
@@ -349,14 +349,17 @@ static void pp_probe_see(void *data, struct sock *sk, struct sk_buff *skb)
 		fl->dsack = to - from == 1 ? PP_DSACK_OLD : PP_DSACK_DATA;
 }
 
-/* What comes sooner after a probe is no echo, ns. The base RTT that is given says little
- * of a probe's on many links.
+/* What comes sooner after a probe is no echo, ns. A base RTT that is given cannot be
+ * spoilt, but says little of a probe's on many links, and the echoes that were seen may
+ * all have met queues; where base RTTs are measured they are the paths', and dips keep
+ * them true.
  */
 static u32 pp_echo_least_ns(const struct pp_flow *fl)
 {
 	u32 seen_ns = pp_base(fl)->probe_ns;
 
-	if (seen_ns == FL_BASE_NONE)
+	if (seen_ns == FL_BASE_NONE ||
+	    fl_flow_base_rtt_ns(fl->set, fl_profile_for(fl->sk, fl->set)))
 		return fl->chan->probe_base_ns / 2;
 	return seen_ns - (seen_ns >> PP_ECHO_SOONER_SHIFT);
 }
