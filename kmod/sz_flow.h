@@ -26,9 +26,13 @@
  * @least_ns: smallest RTT of this round trip and of the last, ns
  * @rest_ns: RTT without the delay told, smoothed, ns; 0: none
  * @queue_ns: delay told last, ns
+ * @payload_l2: log2 of payload / bytes on the line, << SZ_SHIFT
  * @gen: of profile and settings
+ * @una: tp->snd_una at the last ACK
  * @unheard_pkts: acknowledged since the last echo, saturating
  * @mss: that @par is for
+ * @acked_pkts: acknowledged since the last decision, saturating
+ * @burst_pkts: the most of that, forgotten by and by
  * @told: average of the delays since the last decision, 1 << FL_TELEMETRY_SHIFT ns
  * @between: there were some
  * @telling: echoes come: this is Söze, not Reno
@@ -53,9 +57,13 @@ struct sz_flow {
 	u32 set_base_ns;
 	u32 rest_ns;
 	u32 queue_ns;
+	s32 payload_l2;
 	u32 gen;
+	u32 una;
 	u16 unheard_pkts;
 	u16 mss;
+	u16 acked_pkts;
+	u16 burst_pkts;
 	u16 told;
 	bool between : 1;
 	bool telling : 1;
@@ -67,20 +75,14 @@ struct sz_flow {
  * @set: its settings
  * @tel: its telemetry, NULL: there can be none
  * @flow: the rest; NULL: no memory, Reno for ever. RCU: readers of struct fl_info
- * @una: tp->snd_una at the last ACK
- * @burst_ns: since when @acked_pkts counts, the low half, ns
- * @acked_pkts: acknowledged since then, saturating
- * @burst_pkts: the most of that, forgotten by and by
+ * @rtt: delay samples; here because there is room
  * @active: sz_init_sock() was called
  */
 struct sz_sock {
 	struct fl_flow *set;
 	struct fl_tel *tel;
 	struct sz_flow __rcu *flow;
-	u32 una;
-	u32 burst_ns;
-	u16 acked_pkts;
-	u16 burst_pkts;
+	struct fl_rtt rtt;
 	bool active;
 };
 

@@ -99,14 +99,8 @@
 #define SZ_EMPTY_RTTS		SZ_ONE
 #define SZ_EMPTY_GROWTH		(SZ_ONE / 2)
 #define SZ_EMPTY_GAIN_SHIFT	2
-/* Rates are also counted as packets in 2^36 ns, a minute. Where that is known of one,
- * e^x = 1 + x + x^2 / 2 is good to 1e-4 for those near it, octaves; x = ln 2 octaves.
- */
-#define SZ_NEAR_SHIFT		36
-#define SZ_NEAR			(SZ_ONE / 8)
-#define SZ_LN2			11629080	/* << SZ_SHIFT */
-/* What sz_pace_bytes() multiplies with: payload * 10^9 >> 16, 32 bits up to 256 KB. */
-#define SZ_PAYLOAD_SHIFT	16
+/* Fractional bits of packets in a ns, 32 more than the window needs. */
+#define SZ_PKTS_SHIFT		36
 /* Window beyond what is in flight: 1/16, and so many packets. */
 #define SZ_WINDOW_SHIFT		4
 #define SZ_WINDOW_PKTS		2
@@ -151,7 +145,6 @@ void sz_init(struct sz_core *sz, const struct sz_par *par, u64 now_ns,
 	sz->still_l2 = par->alpha_l2;
 	sz->still = 0;
 	sz->empty = 0;
-	sz->near_l2 = 0;
 	sz->starting = true;
 	sz_moved(sz, par);
 }
@@ -211,7 +204,6 @@ void sz_set_weight(struct sz_core *sz, const struct sz_par *par,
 	s64 change = (s64)weight_l2 - sz->weight_l2;
 
 	sz->weight_l2 = weight_l2;
-	sz->near_l2 = 0;
 	if (par->form == SZ_STABLE && !sz->starting) {
 		sz->rate_l2 = sz_bounded(par, sz->rate_l2 + change);
 		sz->pace_l2 = sz_bounded(par, sz->pace_l2 + change);
@@ -439,24 +431,6 @@ void sz_on_loss(struct sz_core *sz, const struct sz_par *par, bool timeout)
 	}
 }
 
-/* Packets in 2^SZ_NEAR_SHIFT ns at a rate. A flow's rates of one time, and from ACK to
- * ACK, are nearly the same: mostly no power is needed.
- */
-static u64 sz_packets(struct sz_core *sz, const struct sz_par *par, s32 l2)
-{
-	s64 off = (s64)l2 - sz->near_l2;
-
-	if (off > SZ_NEAR || off < -SZ_NEAR) {
-		sz->near_l2 = l2;
-		sz->near_rate = sz_exp2((s64)l2 - par->packet_l2 +
-					SZ_NEAR_SHIFT * (s64)SZ_ONE);
-		return sz->near_rate;
-	}
-	off = sz_mul(off, SZ_LN2);
-	return mul_u64_u32_shr(sz->near_rate, SZ_ONE + off + (sz_mul(off, off) >> 1),
-			       SZ_SHIFT);
-}
-
 /**
  * sz_window_pkts() - how much may be in flight
  * @sz: the flow
@@ -465,33 +439,20 @@ static u64 sz_packets(struct sz_core *sz, const struct sz_par *par, s32 l2)
  *
  * Return: packets, at least 1.
  */
-u32 sz_window_pkts(struct sz_core *sz, const struct sz_par *par, u32 rest_ns)
+u32 sz_window_pkts(const struct sz_core *sz, const struct sz_par *par,
+		   u32 rest_ns)
 {
+	/* packets in 2^SZ_PKTS_SHIFT ns */
+	u64 rate = sz_exp2((s64)sz->rate_l2 - par->packet_l2 +
+			   SZ_PKTS_SHIFT * (s64)SZ_ONE);
 	u64 time_ns = rest_ns, pkts;
 
 	if (par->form == SZ_STABLE)
 		time_ns += sz->target_ns;
-	pkts = mul_u64_u32_shr(sz_packets(sz, par, sz->rate_l2),
-			       min_t(u64, time_ns, U32_MAX),
-			       SZ_NEAR_SHIFT - SZ_WINDOW_SHIFT);
+	pkts = mul_u64_u32_shr(rate, min_t(u64, time_ns, U32_MAX),
+			       SZ_PKTS_SHIFT - SZ_WINDOW_SHIFT);
 	if (par->form == SZ_STABLE)
 		pkts += (pkts >> SZ_WINDOW_SHIFT) +
 			(SZ_WINDOW_PKTS << SZ_WINDOW_SHIFT);
 	return min_t(u64, max_t(u64, pkts >> SZ_WINDOW_SHIFT, 1), S32_MAX);
-}
-
-/**
- * sz_pace_bytes() - what to send at until the next sample
- * @sz: the flow
- * @par: parameters
- * @payload_bytes: payload of a full packet, bytes, up to 2^18
- *
- * Return: payload, bytes/s.
- */
-u64 sz_pace_bytes(struct sz_core *sz, const struct sz_par *par, u32 payload_bytes)
-{
-	u32 part = (payload_bytes * SZ_NS_PER_S) >> SZ_PAYLOAD_SHIFT;
-
-	return mul_u64_u32_shr(sz_packets(sz, par, sz->pace_l2), part,
-			       SZ_NEAR_SHIFT - SZ_PAYLOAD_SHIFT);
 }

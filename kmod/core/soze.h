@@ -122,14 +122,10 @@ struct sz_sample {
  * @still_l2: where that stands still
  * @still: for how many round trips, << SZ_SHIFT, to SZ_STILL_RTTS
  * @empty: round trips with an empty queue, << SZ_SHIFT, to SZ_EMPTY_RTTS
- * @near_rate: packets in 2^36 ns at @near_l2, see sz_packets()
- * @near_l2: a rate near the present one; 0: none yet
  * @starting: has not reached the share that the delay tells
  */
 struct sz_core {
 	u64 last_ns;
-	u64 near_rate;
-	s32 near_l2;
 	s32 rate_l2;
 	s32 pace_l2;
 	s32 weight_l2;
@@ -201,9 +197,7 @@ void sz_restart(struct sz_core *sz, const struct sz_par *par, u64 now_ns,
 void sz_on_ack(struct sz_core *sz, const struct sz_par *par,
 	       const struct sz_sample *s);
 void sz_on_loss(struct sz_core *sz, const struct sz_par *par, bool timeout);
-u32 sz_window_pkts(struct sz_core *sz, const struct sz_par *par,
+u32 sz_window_pkts(const struct sz_core *sz, const struct sz_par *par,
 		   u32 rest_ns);
-u64 sz_pace_bytes(struct sz_core *sz, const struct sz_par *par,
-		  u32 payload_bytes);
 
 #endif /* FL_SOZE_H */

@@ -484,37 +484,6 @@ TEST(window_is_rate_times_rtt_at_rest)
 	CHECK(sz_window_pkts(&sz, &par, U32_MAX) > 200000000);
 }
 
-/* Rates near one that is known come from a series, others from a power of two. */
-TEST(pace_is_exact_near_a_rate_and_away_from_it)
-{
-	struct sz_par par, small;
-	struct sz_conf cf = paper;
-	struct sz_core sz;
-	double rate, off, want;
-
-	REQUIRE(!sz_par_init(&par, &paper));
-	cf.wire_bytes = 590;
-	REQUIRE(!sz_par_init(&small, &cf));
-	for (rate = 1e6; rate < 3e9; rate *= 1.7) {
-		sz_init(&sz, &par, 0, rate, 1000);
-		sz_pace_bytes(&sz, &par, 1448);
-		for (off = -0.3; off < 0.3; off += 0.01) {
-			sz.pace_l2 = L2(rate) + off * SZ_ONE;
-			want = rate * exp2(off) * 1448 / 1538;
-			CHECK_NEAR(sz_pace_bytes(&sz, &par, 1448), (long)want,
-				   1 + (long)(want / 2500));
-		}
-		/* another size of packets: what was known is of the old one */
-		sz.pace_l2 = L2(rate);
-		sz_pace_bytes(&sz, &par, 1448);
-		sz_set_weight(&sz, &small, 1000);
-		sz.pace_l2 = L2(rate);
-		want = rate * 500 / 590;
-		CHECK_NEAR(sz_pace_bytes(&sz, &small, 500), (long)want,
-			   1 + (long)(want / 2500));
-	}
-}
-
 /* Nothing overflows, whatever comes: UBSan watches. */
 TEST(any_sample_is_survived)
 {
