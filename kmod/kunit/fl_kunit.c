@@ -6,17 +6,17 @@
  */
 #include <kunit/test.h>
 
-#include "../core/prioplus.c"
-#include "../core/pp_count.c"
-#include "../core/pp_step.c"
-#include "../core/pp_chan.c"
-#include "../core/pp_weight.c"
-#include "../core/soze.c"
-#include "../core/sz_target.c"
-#include "../core/fl_telemetry.h"
-#include "../core/d2tcp.c"
-#include "ledbat.h"
-#include "swift.h"
+#include "prioplus/core/prioplus.c"
+#include "prioplus/core/pp_count.c"
+#include "prioplus/core/pp_step.c"
+#include "prioplus/core/pp_chan.c"
+#include "prioplus/core/pp_weight.c"
+#include "soze/core/soze.c"
+#include "soze/core/sz_target.c"
+#include "lib/telemetry.h"
+#include "d2tcp/core/d2tcp.c"
+#include "ledbat/core/ledbat.h"
+#include "swift/core/swift.h"
 
 /* The testbed of the PrioPlus paper, with one packet a microsecond. */
 static const struct pp_conf fl_kunit_conf = {

@@ -171,7 +171,7 @@ void net_hear(struct net *n, struct net_flow *fl, u64 now_ns, u32 rtt_ns,
 	u32 known_ns = net_base_ns(n, fl) + NET_TOLD_MAX_NS + NET_SLACK_NS;
 
 	/* the option counts in units of 16 ns, with 16 bits; what it has no numbers
-	 * for is seen in the RTT, as in sz_main.c
+	 * for is seen in the RTT, as in tcp_soze.c
 	 */
 	if (told_ns >= NET_TOLD_MAX_NS)
 		s.delay_ns = NET_TOLD_MAX_NS +

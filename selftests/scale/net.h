@@ -7,7 +7,7 @@
 #ifndef SCALE_NET_H
 #define SCALE_NET_H
 
-#include "soze.h"
+#include "soze/core/soze.h"
 #include "tree.h"
 #include "wheel.h"
 

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "prioplus.h"
-#include "swift.h"
+#include "prioplus/core/prioplus.h"
+#include "swift/core/swift.h"
 
 #define BN_WIRE		1538	/* bytes of a packet on the line */
 #define BN_PROBE	91	/* bytes of a probe or an ACK */

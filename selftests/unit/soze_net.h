@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "soze.h"
+#include "soze/core/soze.h"
 
 #define SN_WIRE		1538	/* bytes of a packet on the line */
 #define SN_HOPS		4

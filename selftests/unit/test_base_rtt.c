@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Measured base RTTs of a path, kmod/core/base_rtt.h. */
-#include "base_rtt.h"
+/* Measured base RTTs of a path, kmod/lib/base_rtt.h. */
+#include "lib/base_rtt.h"
 #include "unit.h"
 
 static struct fl_base_path path;

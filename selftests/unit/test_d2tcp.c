@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* D2TCP's arithmetic, kmod/core/d2tcp.c, against floating point. */
+/* D2TCP's arithmetic, kmod/d2tcp/core/d2tcp.c, against floating point. */
 #include <math.h>
 
-#include "d2tcp.h"
+#include "d2tcp/core/d2tcp.h"
 #include "unit.h"
 
 #define ALPHA(x)	((u32)((x) * (double)FL_D2TCP_ALPHA_ONE))

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* LEDBAT, kmod/core/ledbat.c: RFC 6817, section 2.4.2. */
+/* LEDBAT, kmod/ledbat/core/ledbat.c: RFC 6817, section 2.4.2. */
 #include <math.h>
 
-#include "ledbat.h"
+#include "ledbat/core/ledbat.h"
 #include "unit.h"
 
 #define PKTS(n)		((u64)((n) * (double)FL_WND_ONE))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Measured line rates, kmod/core/line_rate.h. */
-#include "line_rate.h"
+/* Measured line rates, kmod/lib/line_rate.h. */
+#include "lib/line_rate.h"
 #include "unit.h"
 
 #define MSS		1448

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* One-way delays from telemetry. */
-#include "fl_owd.h"
+#include "lib/owd.h"
 #include "unit.h"
 
 #define BASE	13000

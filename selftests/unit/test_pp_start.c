@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /* How PrioPlus flows begin: without a probe, or with more than two packets
- * (kmod/core/prioplus.c, pp_chan.c).
+ * (kmod/prioplus/core/prioplus.c, pp_chan.c).
  */
 #include <math.h>
 
-#include "pp_count.h"
-#include "prioplus.h"
-#include "swift.h"
+#include "prioplus/core/pp_count.h"
+#include "prioplus/core/prioplus.h"
+#include "swift/core/swift.h"
 #include "unit.h"
 
 #define PKTS_OF(wnd)	((double)(wnd) / (double)FL_WND_ONE)

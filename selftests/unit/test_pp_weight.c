@@ -4,8 +4,8 @@
  * the shares, what a change does, and that priorities stay strict.
  */
 #include "bottleneck.h"
-#include "pp_count.h"
-#include "pp_weight.h"
+#include "prioplus/core/pp_count.h"
+#include "prioplus/core/pp_weight.h"
 #include "unit.h"
 
 #define MS	1000000ULL

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-/* PrioPlus as a core, kmod/core/prioplus.c: EuroSys 2025, Algorithm 1. */
+/* PrioPlus as a core, kmod/prioplus/core/prioplus.c: EuroSys 2025, Algorithm 1. */
 #include <math.h>
 
-#include "pp_count.h"
-#include "prioplus.h"
-#include "swift.h"
+#include "prioplus/core/pp_count.h"
+#include "prioplus/core/prioplus.h"
+#include "swift/core/swift.h"
 #include "unit.h"
 
 #define PKTS(n)		((u64)((n) * (double)FL_WND_ONE))

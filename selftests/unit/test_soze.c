@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Söze's rate control, kmod/core/soze.c, against libm. */
+/* Söze's rate control, kmod/soze/core/soze.c, against libm. */
 #include <math.h>
 
-#include "soze.h"
+#include "soze/core/soze.h"
 #include "unit.h"
 
 #define L2(x)		((s32)lrint(log2(x) * SZ_ONE))

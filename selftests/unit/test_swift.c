@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Swift's window control, kmod/core/swift.c: SIGCOMM 2020, Algorithm 1. */
+/* Swift's window control, kmod/swift/core/swift.c: SIGCOMM 2020, Algorithm 1. */
 #include <math.h>
 
-#include "swift.h"
+#include "swift/core/swift.h"
 #include "unit.h"
 
 #define PKTS(n)		((u64)((n) * (double)FL_WND_ONE))

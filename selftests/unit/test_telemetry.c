@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The telemetry option, kmod/core/fl_telemetry.h: the test vectors of
+ * The telemetry option, kmod/lib/telemetry.h: the test vectors of
  * Documentation/telemetry.rst, what is malformed, and anything at all.
  */
-#include "fl_telemetry.h"
+#include "lib/telemetry.h"
 #include "unit.h"
 
 /* The switch has the same types in a header of its own. */

@@ -13,8 +13,8 @@
  *	UNIT_MAIN
  *
  * One file test_<subject>.c is one program; the Makefile beside this file finds
- * it, builds it with ASan and UBSan and links what it needs from kmod/core/ and
- * qdisc/core/. A test may instead #include the .c file it tests, to reach
+ * it, builds it with ASan and UBSan and links what it needs of the pure code:
+ * kmod/lib and all folders named core. A test may instead #include the .c file it tests, to reach
  * its static functions. A failed check is reported and the test goes on, so
  * that one run shows everything that is wrong; REQUIRE() ends the test.
  * A test that checks nothing counts as failed. Names given as arguments select

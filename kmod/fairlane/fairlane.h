@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What fairlane.ko offers to the congestion control modules: settings of a
+ * network namespace, line rates of devices, delay samples in nanoseconds.
+ */
+#ifndef FAIRLANE_H
+#define FAIRLANE_H
+
+#include <linux/types.h>
+#include <net/tcp.h>
+
+#include "lib/base_rtt.h"
+#include "lib/fl_cc.h"
+#include "swift/core/swift.h"
+
+/**
+ * struct fl_profile - settings of a network namespace, /proc/sys/net/fairlane/
+ * @line_rate_mbps: line rate of the bottleneck, Mbit/s; 0 = of the device
+ *	that the socket sends through, 10 Gbit/s if that is unknown
+ * @line_rate_measured: flows measure the line rate where @line_rate_mbps is 0
+ * @base_rtt_ns: RTT of a full packet and its ACK without queues, ns; 0 =
+ *	smallest RTT that the flow itself has seen
+ * @probe_rtt_ns: the same for a PrioPlus probe, ns; 0 = from @base_rtt_ns
+ * @fluct_ns: A of PrioPlus, section 4.3.2, ns
+ * @noise_ns: B of PrioPlus, section 4.3.2, ns
+ * @epsilon_ns: less than this above the base RTT is an empty queue, ns; 0 =
+ *	the larger of 1 us and the time of a packet on the line
+ * @start_permille: W_LS of PrioPlus in permille of the BDP, section 4.4
+ * @start_middle_permille: the same of priorities from @start_middle_priority on
+ * @start_middle_priority: first priority of the middle class, 0 = none
+ * @start_high_permille: W_LS of priorities from @start_high_priority on
+ * @start_high_priority: first priority of the high class, 0 = none
+ * @first_permille: first window of a PrioPlus flow that finds the path empty and
+ *	does not know #flow, permille of the BDP, at least two packets
+ * @urgent_priority: PrioPlus flows of this priority and above begin without a
+ *	probe and with W_LS = BDP, section 4.4; 0 = none
+ * @unlimited_priority: PrioPlus flows of this priority and above have no D_limit:
+ *	they never stop; 0 = none
+ * @resume_permille: evidence that a higher priority is gone before a PrioPlus
+ *	flow that it stopped resumes, permille of the default; 0 = a probe
+ * @ai_bytes: additive increase in an RTT, bytes on the line
+ * @share_ns: PrioPlus' target moves down by this with each doubling of a flow's
+ *	window for its weight, ns; 0 = it stays, see prioplus/core/pp_weight.c
+ * @probe_cap_us: longest wait before a PrioPlus probe, us
+ * @probe_timeout_us: a probe without an echo is lost after this, us
+ * @paper: PrioPlus exactly as its paper prints it
+ * @swift_target_ns: target delay of Swift above the base RTT, ns; 0 = the
+ *	PrioPlus channel of the socket's priority
+ * @swift_range_ns: most that Swift's target scaling adds, ns; 0 = none
+ * @swift_hop_ns: what each link of the path adds to Swift's target, ns; 0 = nothing
+ * @ledbat_target_ns: TARGET of LEDBAT (RFC 6817), queueing delay, ns; 0 = the
+ *	PrioPlus channel of the socket's priority, at least one channel
+ * @ledbat_gain_permille: GAIN of LEDBAT, packets in an RTT, permille
+ * @ledbat_allowed_pkts: ALLOWED_INCREASE of LEDBAT, packets
+ * @ledbat_init_pkts: INIT_CWND of LEDBAT, packets
+ * @ledbat_min_pkts: MIN_CWND of LEDBAT, packets
+ * @d2tcp_shift_g: g of D2TCP is 1 / 2 to this
+ * @gso_segs: most segments in a packet that a delay-based flow sends
+ * @ss_compat: show state to ss as if it were BBR's
+ * @telemetry: put in and reflect telemetry options
+ * @owd: delay-based controls steer by one-way delay where the path tells
+ * @soze_alpha_mbps: alpha of Söze for weight 1, Mbit/s; 0 = @line_rate_mbps
+ * @soze_beta_mbps: beta of Söze for weight 1, Mbit/s; 0 = alpha / 1000
+ * @soze_p_ns: p of Söze, ns; 0 = derived, see sz_par_init()
+ * @soze_k_ns: k of Söze, ns; 0 = derived
+ * @soze_m_permille: m of Söze, permille; 0 = 250
+ * @soze_form: enum sz_form: 0 bounded gain, 1 per RTT, 2 per packet
+ * @gen: changes whenever one of the others does
+ */
+struct fl_profile {
+	u32 line_rate_mbps;
+	u32 line_rate_measured;
+	u32 base_rtt_ns;
+	u32 probe_rtt_ns;
+	u32 fluct_ns;
+	u32 noise_ns;
+	u32 epsilon_ns;
+	u32 start_permille;
+	u32 start_middle_permille;
+	u32 start_middle_priority;
+	u32 start_high_permille;
+	u32 start_high_priority;
+	u32 first_permille;
+	u32 urgent_priority;
+	u32 unlimited_priority;
+	u32 resume_permille;
+	u32 ai_bytes;
+	u32 share_ns;
+	u32 probe_cap_us;
+	u32 probe_timeout_us;
+	u32 paper;
+	u32 swift_target_ns;
+	u32 swift_range_ns;
+	u32 swift_hop_ns;
+	u32 ledbat_target_ns;
+	u32 ledbat_gain_permille;
+	u32 ledbat_allowed_pkts;
+	u32 ledbat_init_pkts;
+	u32 ledbat_min_pkts;
+	u32 d2tcp_shift_g;
+	u32 gso_segs;
+	u32 ss_compat;
+	u32 telemetry;
+	u32 owd;
+	u32 soze_alpha_mbps;
+	u32 soze_beta_mbps;
+	u32 soze_p_ns;
+	u32 soze_k_ns;
+	u32 soze_m_permille;
+	u32 soze_form;
+	u32 gen;
+};
+
+/* Line rate when neither the profile nor the device tells, bit/s. */
+#define FL_LINE_DEFAULT_BPS	10000000000ULL
+/* Fastest line rate that is told apart, Mbit/s. */
+#define FL_LINE_MAX_MBPS	1600000
+/* Bytes that Ethernet adds to an IP packet: header 14, preamble 8, FCS 4, gap 12 */
+#define FL_LINE_OVERHEAD_BYTES	38
+
+const struct fl_profile *fl_profile_get(const struct net *net);
+
+/* Generation of a profile; settings read after this are no older. */
+static inline u32 fl_profile_gen(const struct fl_profile *pf)
+{
+	/* pairs with the release when a setting is written */
+	return smp_load_acquire(&pf->gen);
+}
+
+u64 fl_line_bps(const struct sock *sk, const struct fl_profile *pf,
+		bool measured, u8 *from);
+
+/* Packets whose time of sending is remembered. */
+#define FL_RTT_AHEAD		3
+/* Delays from here on are all the same: the longest, us. 2^32 ns are 4.29 s. */
+#define FL_RTT_MAX_US		4000000
+
+/**
+ * struct fl_rtt_sent - a packet in flight
+ * @end_seq: its end
+ * @sent_ns: when it was sent, the low half
+ */
+struct fl_rtt_sent {
+	u32 end_seq;
+	u32 sent_ns;
+};
+
+/**
+ * struct fl_rtt - delay samples in ns, which kernel TCP keeps in us only
+ * @sent: the first packets of the retransmit queue
+ * @count: how many of them are known
+ */
+struct fl_rtt {
+	struct fl_rtt_sent sent[FL_RTT_AHEAD];
+	u32 count;
+};
+
+u32 fl_rtt_coarse(struct sock *sk, const struct rate_sample *rs);
+
+/**
+ * fl_rtt_sample() - RTT of the newest data that this ACK acknowledges
+ * @sk: the socket
+ * @r: what fl_rtt_remember() noted after the last ACK
+ * @rs: the rate sample of this ACK
+ *
+ * See fl_rtt.c. Context: cong_control, socket lock held.
+ * Return: ns; 0 if the ACK tells nothing (retransmitted data, nothing new).
+ */
+static inline u32 fl_rtt_sample(struct sock *sk, const struct fl_rtt *r,
+				const struct rate_sample *rs)
+{
+	const struct fl_rtt_sent *p = r->sent + r->count;
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	if (unlikely(rs->rtt_us < 0 || !rs->acked_sacked))
+		return 0;
+	if (likely(rs->rtt_us < FL_RTT_MAX_US))
+		while (p-- != r->sent)
+			if (p->end_seq == tp->snd_una)
+				return (u32)tp->tcp_clock_cache - p->sent_ns;
+	return fl_rtt_coarse(sk, rs);
+}
+
+/**
+ * fl_rtt_remember() - note when the packets next in line were sent
+ * @sk: the socket
+ * @r: where to note it
+ *
+ * RACK's list has what is in flight by time of sending, which is their order but
+ * for packets that were sent again. Those are left out: an ACK of them tells
+ * nothing. Context: end of cong_control, socket lock held.
+ */
+static inline void fl_rtt_remember(struct sock *sk, struct fl_rtt *r)
+{
+	struct fl_rtt_sent *p = r->sent;
+	struct sk_buff *skb;
+
+	list_for_each_entry(skb, &tcp_sk(sk)->tsorted_sent_queue,
+			    tcp_tsorted_anchor) {
+		if (unlikely(TCP_SKB_CB(skb)->sacked & TCPCB_EVER_RETRANS))
+			continue;
+		p->end_seq = TCP_SKB_CB(skb)->end_seq;
+		p->sent_ns = skb->skb_mstamp_ns;
+		if (++p == r->sent + FL_RTT_AHEAD)
+			break;
+	}
+	r->count = p - r->sent;
+}
+
+/**
+ * struct fl_base - base RTTs that a flow has measured or been told by others
+ * @key: the path
+ * @window: at the last fl_base_learn()
+ * @data_ns: smallest delay of a full packet, ns; FL_BASE_NONE = none known
+ * @probe_ns: the same of a probe
+ * @mss: bytes in a full packet, of @key
+ * @turned: a window has turned; for the caller to clear
+ * @turn_ns: when the next one begins, monotonic ns, unless the clock is set
+ */
+struct fl_base {
+	u64 turn_ns;
+	u32 key;
+	u32 window;
+	u32 data_ns;
+	u32 probe_ns;
+	u16 mss;
+	bool turned;
+};
+
+void fl_base_start(struct sock *sk, struct fl_base *b);
+bool fl_base_learn(struct sock *sk, struct fl_base *b, u64 now_ns,
+		   u32 data_ns, u32 probe_ns);
+
+/**
+ * fl_wire_bytes() - a full packet of a connection on the line, bytes
+ * @sk: an established TCP socket; caller holds its lock
+ */
+static inline u32 fl_wire_bytes(const struct sock *sk)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	u32 ip = inet_csk(sk)->icsk_af_ops->net_header_len;
+
+	return tp->mss_cache + tp->tcp_header_len + ip + FL_LINE_OVERHEAD_BYTES;
+}
+
+/**
+ * fl_full_packets() - does an ACK tell of full packets only?
+ * @sk: the socket; caller holds its lock
+ * @una: tp->snd_una at the last call, updated
+ * @acked_pkts: packets that the ACK acknowledges
+ *
+ * The base RTT is that of a full packet: a short one (a request, the last of a
+ * message, a FIN) takes less time on each link, and with its RTT as the base,
+ * full packets would always seem to wait.
+ */
+static inline bool fl_full_packets(const struct sock *sk, u32 *una,
+				   u32 acked_pkts)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	u32 bytes = tp->snd_una - *una;
+
+	*una = tp->snd_una;
+	return acked_pkts && bytes >= (u64)acked_pkts * tp->mss_cache;
+}
+
+/**
+ * fl_set_wnd() - put a window of whole packets and a pacing rate into a socket
+ * @tp: the socket; caller holds its lock
+ * @pkts: window, packets
+ * @rate: pacing rate, bytes a second; ~0UL = nothing is paced
+ *
+ * Both no more than what the socket's owner allows.
+ */
+static inline void fl_set_wnd(struct tcp_sock *tp, u64 pkts, unsigned long rate)
+{
+	struct sock *sk = (struct sock *)tp;
+	u32 allowed_pkts = min_t(u64, pkts, tp->snd_cwnd_clamp);
+
+	tcp_snd_cwnd_set(tp, clamp_t(u32, allowed_pkts, 1, S32_MAX));
+	rate = min_t(unsigned long, rate, READ_ONCE(sk->sk_max_pacing_rate));
+	if (READ_ONCE(sk->sk_pacing_rate) != rate)
+		WRITE_ONCE(sk->sk_pacing_rate, rate);
+}
+
+/**
+ * fl_apply_wnd() - put a window into a socket
+ * @sk: the socket; caller holds its lock
+ * @wnd: window, packets << FL_WND_SHIFT, above 0
+ * @extra_pkts: packets to allow beyond it
+ * @rtt_ns: time in which the window is sent, ns
+ *
+ * From one packet on, the ACKs clock it out and nothing is paced. Below, cwnd
+ * is 1 and pacing makes the gaps.
+ */
+static inline void fl_apply_wnd(struct sock *sk, u64 wnd, u32 extra_pkts,
+				u32 rtt_ns)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+	u64 pkts = wnd >> FL_WND_SHIFT;
+	unsigned long rate = ~0UL;
+
+	if (!pkts) {
+		pkts = 1;
+		/* bytes in the window * 10^9 / RTT in ns; stays below 2^60 */
+		wnd = (((wnd * tp->mss_cache) >> 4) * 1000000) >>
+		      (FL_WND_SHIFT - 4);
+		rate = max_t(u64, 1000, div_u64(wnd * 1000,
+						max_t(u32, rtt_ns, 1000)));
+	}
+	fl_set_wnd(tp, pkts + extra_pkts, rate);
+}
+
+/**
+ * fl_pace_wnd() - spread a window over a time
+ * @sk: the socket, after fl_apply_wnd(); caller holds its lock
+ * @wnd: window, packets << FL_WND_SHIFT, below 2^34 packets
+ * @rtt_ns: the time, ns, at least 1
+ *
+ * Windows below a packet are paced already. Context: ACK.
+ */
+static inline void fl_pace_wnd(struct sock *sk, u64 wnd, u32 rtt_ns)
+{
+	u64 bytes;
+
+	if (wnd < FL_WND_ONE)
+		return;
+	/* no more than can be multiplied by 10^9 */
+	bytes = min_t(u64, U32_MAX, mul_u64_u32_shr(wnd, tcp_sk(sk)->mss_cache,
+						    FL_WND_SHIFT));
+	WRITE_ONCE(sk->sk_pacing_rate,
+		   min_t(u64, div_u64(bytes * NSEC_PER_SEC, rtt_ns),
+			 READ_ONCE(sk->sk_max_pacing_rate)));
+}
+
+/* Segments in a packet as the socket's route allows: what sk_setup_caps() sets.
+ * Context: socket lock held.
+ */
+static inline u32 fl_route_gso_segs(struct sock *sk)
+{
+	const struct dst_entry *dst;
+	u32 segs = sk->sk_gso_max_segs;
+
+	rcu_read_lock();
+	dst = __sk_dst_get(sk);
+	if (dst && sk_can_gso(sk))
+		segs = max_t(u32, READ_ONCE(dst->dev->gso_max_segs), 1);
+	rcu_read_unlock();
+	return segs;
+}
+
+/**
+ * fl_take_over() - prepare a socket for delay-based control
+ * @sk: the socket; caller holds its lock
+ * @gso_segs: most segments in a packet
+ *
+ * Bursts of one flow are delay for all, so packets stay small. The route
+ * restores the limit now and then (sk_setup_caps()), so this is repeated.
+ */
+static inline void fl_take_over(struct sock *sk, u32 gso_segs)
+{
+	if (sk->sk_gso_max_segs != gso_segs)
+		sk->sk_gso_max_segs = min_t(u32, gso_segs,
+					    fl_route_gso_segs(sk));
+	if (READ_ONCE(sk->sk_pacing_status) == SK_PACING_NONE)
+		cmpxchg(&sk->sk_pacing_status, SK_PACING_NONE,
+			SK_PACING_NEEDED);
+}
+
+/**
+ * fl_give_back() - leave a socket as the next congestion control expects it
+ * @sk: the socket; caller holds its lock
+ *
+ * Undoes fl_take_over() and the pacing rate. Who has set SO_MAX_PACING_RATE
+ * wants pacing from any control.
+ */
+static inline void fl_give_back(struct sock *sk)
+{
+	unsigned long rate = READ_ONCE(sk->sk_max_pacing_rate);
+
+	sk->sk_gso_max_segs = fl_route_gso_segs(sk);
+	WRITE_ONCE(sk->sk_pacing_rate, rate);
+	if (rate == ~0UL)
+		cmpxchg(&sk->sk_pacing_status, SK_PACING_NEEDED,
+			SK_PACING_NONE);
+}
+
+int fl_profile_init(void);
+void fl_profile_exit(void);
+int fl_speed_init(void);
+void fl_speed_exit(void);
+int fl_base_init(void);
+void fl_base_exit(void);
+
+#endif /* FAIRLANE_H */

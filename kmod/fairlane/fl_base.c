@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Measured base RTTs, shared by the flows of a host.
+ *
+ * A flow that begins while others keep a queue never sees the empty path: all
+ * it measures is that queue, and it takes it for the base RTT. A delay-based
+ * control with that error gets more than its share, and PrioPlus a higher
+ * priority than it has. So what one flow has seen, all flows of the namespace
+ * to the same destination know, for two windows of 2.1 s. The minimum forgets,
+ * since routes change, and for that it must be renewed while a queue stands:
+ * at the turn of a window flows let it drain (tcp_prioplus.c). Windows are those of
+ * the wall clock, so hosts whose clocks agree drain it together.
+ *
+ * Paths lie in a table of fixed size. Two that share a place do not share a
+ * minimum: the second one goes on with what each flow has seen, which is as
+ * good as no table. The key has the size of packets, since the base RTT does.
+ */
+#include <linux/jhash.h>
+#include <linux/module.h>
+#include <linux/mm.h>
+#include <linux/spinlock.h>
+#include <linux/timekeeping.h>
+#include <net/net_namespace.h>
+#include <net/netns/generic.h>
+#include <net/sock.h>
+
+#include "fairlane.h"
+
+/* Paths that a namespace knows at a time. */
+#define FL_BASE_PATHS		1024
+
+/**
+ * struct fl_base_net - paths of a network namespace
+ * @path: the table
+ * @lock: writers of it; from softirq, too
+ */
+struct fl_base_net {
+	struct fl_base_path *path;
+	/* of what @path points to; see above */
+	spinlock_t lock;
+};
+
+static unsigned int fl_base_net_id __read_mostly;
+static u32 fl_base_seed __read_mostly;
+
+static u32 fl_base_key(const struct sock *sk)
+{
+	u32 salt = fl_base_seed ^ tcp_sk(sk)->mss_cache;
+	u32 key;
+
+#if IS_ENABLED(CONFIG_IPV6)
+	if (sk->sk_family == AF_INET6)
+		key = jhash2((const u32 *)&sk->sk_v6_daddr, 4, salt);
+	else
+#endif
+		key = jhash_1word((__force u32)sk->sk_daddr, salt);
+	return key ?: 1;
+}
+
+/* The window at monotonic time @now_ns. The wall clock is asked once in each: if
+ * it is set meanwhile, a flow finds out at the end of its window.
+ */
+static u32 fl_base_window(struct fl_base *b, u64 now_ns)
+{
+	u64 wall_ns;
+
+	if (likely(now_ns < b->turn_ns))
+		return b->window;
+	wall_ns = ktime_to_ns(ktime_mono_to_real(ns_to_ktime(now_ns)));
+	b->turn_ns = now_ns + BIT_ULL(FL_BASE_WINDOW_SHIFT) -
+		     (wall_ns & (BIT_ULL(FL_BASE_WINDOW_SHIFT) - 1));
+	return wall_ns >> FL_BASE_WINDOW_SHIFT;
+}
+
+/* What the table says, into the flow's own. Return: has it changed? */
+static bool fl_base_take(struct fl_base *b, u32 data_ns, u32 probe_ns)
+{
+	if (b->data_ns == data_ns && b->probe_ns == probe_ns)
+		return false;
+	b->data_ns = data_ns;
+	b->probe_ns = probe_ns;
+	return true;
+}
+
+/**
+ * fl_base_start() - what is known about a flow's path
+ * @sk: the socket; caller holds its lock
+ * @b: the flow's base RTTs, initialised
+ */
+void fl_base_start(struct sock *sk, struct fl_base *b)
+{
+	b->key = fl_base_key(sk);
+	b->mss = tcp_sk(sk)->mss_cache;
+	b->data_ns = FL_BASE_NONE;
+	b->probe_ns = FL_BASE_NONE;
+	b->turn_ns = 0;
+	b->window = fl_base_window(b, ktime_get_ns());
+	fl_base_learn(sk, b, ktime_get_ns(), 0, 0);
+}
+EXPORT_SYMBOL_GPL(fl_base_start);
+
+/**
+ * fl_base_learn() - tell and ask for base RTTs
+ * @sk: the socket; caller holds its lock
+ * @b: the flow's base RTTs, updated
+ * @now_ns: monotonic time, ns
+ * @data_ns: delay of a full packet, ns; 0 = none
+ * @probe_ns: delay of a probe, ns; 0 = none
+ *
+ * Context: softirq or process. Takes no lock unless there is something new.
+ * Return: true if the flow's base RTTs have changed; @b->turned is set at the
+ * turn of a window.
+ */
+bool fl_base_learn(struct sock *sk, struct fl_base *b, u64 now_ns,
+		   u32 data_ns, u32 probe_ns)
+{
+	struct fl_base_net *bn = net_generic(sock_net(sk), fl_base_net_id);
+	u32 window = fl_base_window(b, now_ns);
+	struct fl_base_path *p;
+	u32 d, q;
+
+	if (b->mss != tcp_sk(sk)->mss_cache) {
+		b->mss = tcp_sk(sk)->mss_cache;
+		b->key = fl_base_key(sk);
+		b->data_ns = FL_BASE_NONE;
+	}
+	if (window != b->window) {
+		b->window = window;
+		b->turned = true;
+	}
+	data_ns = data_ns ?: FL_BASE_NONE;
+	probe_ns = probe_ns ?: FL_BASE_NONE;
+	p = &bn->path[b->key % FL_BASE_PATHS];
+	if (READ_ONCE(p->key) == b->key && READ_ONCE(p->window) == window &&
+	    data_ns >= READ_ONCE(p->now_ns[FL_BASE_DATA]) &&
+	    probe_ns >= READ_ONCE(p->now_ns[FL_BASE_PROBE])) {
+		d = min_t(u32, READ_ONCE(p->now_ns[FL_BASE_DATA]),
+			  READ_ONCE(p->before_ns[FL_BASE_DATA]));
+		q = min_t(u32, READ_ONCE(p->now_ns[FL_BASE_PROBE]),
+			  READ_ONCE(p->before_ns[FL_BASE_PROBE]));
+		return fl_base_take(b, d, q);
+	}
+	spin_lock_bh(&bn->lock);
+	if (!fl_base_turn(p, b->key, window)) {
+		spin_unlock_bh(&bn->lock);
+		return fl_base_take(b, min_t(u32, b->data_ns, data_ns),
+				    min_t(u32, b->probe_ns, probe_ns));
+	}
+	fl_base_sample(p, FL_BASE_DATA, data_ns);
+	fl_base_sample(p, FL_BASE_PROBE, probe_ns);
+	d = fl_base_least(p, FL_BASE_DATA);
+	q = fl_base_least(p, FL_BASE_PROBE);
+	spin_unlock_bh(&bn->lock);
+	return fl_base_take(b, d, q);
+}
+EXPORT_SYMBOL_GPL(fl_base_learn);
+
+static int __net_init fl_base_net_init(struct net *net)
+{
+	struct fl_base_net *bn = net_generic(net, fl_base_net_id);
+
+	spin_lock_init(&bn->lock);
+	bn->path = kvcalloc(FL_BASE_PATHS, sizeof(*bn->path), GFP_KERNEL);
+	return bn->path ? 0 : -ENOMEM;
+}
+
+static void __net_exit fl_base_net_exit(struct net *net)
+{
+	struct fl_base_net *bn = net_generic(net, fl_base_net_id);
+
+	kvfree(bn->path);
+}
+
+static struct pernet_operations fl_base_net_ops = {
+	.init = fl_base_net_init,
+	.exit = fl_base_net_exit,
+	.id = &fl_base_net_id,
+	.size = sizeof(struct fl_base_net),
+};
+
+/* Context: process, module load. Return: 0 or a negative errno. */
+int fl_base_init(void)
+{
+	fl_base_seed = get_random_u32();
+	return register_pernet_subsys(&fl_base_net_ops);
+}
+
+/* Context: process, module unload. */
+void fl_base_exit(void)
+{
+	unregister_pernet_subsys(&fl_base_net_ops);
+}

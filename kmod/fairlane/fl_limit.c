@@ -1,0 +1,518 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What users without CAP_NET_ADMIN may do to the others.
+ *
+ * Ceilings: the best priority and the largest weight of a namespace. fl_attr.c
+ * applies them, when something is set and again when they change.
+ *
+ * Budgets (Soeze, section 3.4: each application has a total weight that it can
+ * distribute across flows; who raises one flow lowers others): the weights of
+ * all sockets of a uid, and of all in a cgroup and below, add up to at most so
+ * much. Counted is each socket that was given a weight, and each whose
+ * congestion control goes by weight. A socket counts for its owner, whoever
+ * holds it: neither fork() nor passing descriptors makes new weight. Opening
+ * sockets is never refused, and a weight of less than one gives no credit
+ * beyond that socket's own share, so idle sockets are worth nothing.
+ *
+ * A charge is checked and made under one lock: there is nothing to race for.
+ * With privilege, weights are charged but not refused; so are those of
+ * policies.
+ */
+#include <linux/cgroup.h>
+#include <linux/slab.h>
+#include <net/genetlink.h>
+
+#include "compat/compat.h"
+#include "fl_control.h"
+
+/* The two that pay for a socket: fl_flow.account[]. */
+#define FL_PAYS_UID	0
+#define FL_PAYS_CGROUP	1
+
+/**
+ * struct fl_account - weights of a uid or a cgroup
+ * @list: in fl_ns.accounts
+ * @kind: FL_PAYS_*
+ * @uid: the uid
+ * @cgroup: the cgroup's id
+ * @budget_milli: at most, thousandths; 0 = no budget of its own
+ * @used_milli: sum of the weights
+ * @flows: sockets counted
+ * @path: of the cgroup, as it was named
+ */
+struct fl_account {
+	struct list_head list;
+	u8 kind;
+	kuid_t uid;
+	u64 cgroup;
+	u32 budget_milli;
+	u64 used_milli;
+	u32 flows;
+	char path[];
+};
+
+static struct fl_account *fl_account_of_uid(struct fl_ns *ns, kuid_t uid)
+{
+	struct fl_account *a;
+
+	list_for_each_entry(a, &ns->accounts, list)
+		if (a->kind == FL_PAYS_UID && uid_eq(a->uid, uid))
+			return a;
+	return NULL;
+}
+
+static struct fl_account *fl_account_of_cgroup(struct fl_ns *ns, u64 id)
+{
+	struct fl_account *a;
+
+	list_for_each_entry(a, &ns->accounts, list)
+		if (a->kind == FL_PAYS_CGROUP && a->cgroup == id)
+			return a;
+	return NULL;
+}
+
+/* The nearest cgroup above the socket that has a budget. */
+static struct fl_account *fl_account_above(struct fl_ns *ns,
+					   const struct sock *sk)
+{
+#ifdef CONFIG_SOCK_CGROUP_DATA
+	struct cgroup *cg = sock_cgroup_ptr((struct sock_cgroup_data *)
+					    &sk->sk_cgrp_data);
+	struct fl_account *a;
+
+	for (; cg; cg = cgroup_parent(cg)) {
+		a = fl_account_of_cgroup(ns, cgroup_id(cg));
+		if (a)
+			return a;
+	}
+#endif
+	return NULL;
+}
+
+static struct fl_account *fl_account_new(struct fl_ns *ns, u8 kind, kuid_t uid,
+					 u64 cgroup, const char *path,
+					 gfp_t gfp)
+{
+	size_t len = strlen(path) + 1;
+	struct fl_account *a;
+
+	a = kzalloc(struct_size(a, path, len), gfp | __GFP_NOWARN);
+	if (!a)
+		return NULL;
+	a->kind = kind;
+	a->uid = uid;
+	a->cgroup = cgroup;
+	memcpy(a->path, path, len);
+	list_add_tail(&a->list, &ns->accounts);
+	return a;
+}
+
+/* Nobody uses it and nobody has set it: forget it. */
+static void fl_account_tidy(struct fl_account *a)
+{
+	if (a->flows || a->budget_milli)
+		return;
+	list_del(&a->list);
+	kfree(a);
+}
+
+static u32 fl_account_budget(const struct fl_ns *ns, const struct fl_account *a)
+{
+	if (a->budget_milli || a->kind != FL_PAYS_UID)
+		return a->budget_milli;
+	return ns->budget_uid_milli;
+}
+
+static void fl_account_drop(struct fl_flow *f)
+{
+	struct fl_account *a;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(f->account); i++) {
+		a = f->account[i];
+		f->account[i] = NULL;
+		if (!a)
+			continue;
+		a->used_milli -= f->charged_milli;
+		a->flows--;
+		fl_account_tidy(a);
+	}
+	f->charged_milli = 0;
+}
+
+/* May the accounts of a flow take @milli instead of what they have? */
+static bool fl_account_allows(const struct fl_ns *ns, const struct fl_flow *f,
+			      struct fl_account *const *pays, u32 milli)
+{
+	u32 budget, i;
+	u64 rest;
+
+	for (i = 0; i < ARRAY_SIZE(f->account); i++) {
+		if (!pays[i])
+			continue;
+		budget = fl_account_budget(ns, pays[i]);
+		rest = pays[i]->used_milli;
+		if (f->account[i] == pays[i])
+			rest -= f->charged_milli;
+		if (budget && rest + milli > budget)
+			return false;
+	}
+	return true;
+}
+
+/**
+ * fl_limit_charge() - let a socket's owner pay for a weight
+ * @sk: the socket
+ * @f: its settings
+ * @milli: the weight that counts, thousandths; 0 = does not count any more
+ * @enforce: refuse what exceeds the budget
+ *
+ * Who pays is decided anew: a process's sockets move with it between cgroups.
+ * Context: any, socket lock held. Return: 0, or -EDQUOT and nothing changed.
+ */
+int fl_limit_charge(struct sock *sk, struct fl_flow *f, u32 milli,
+		    bool enforce)
+{
+	struct fl_account *pays[2] = { };
+	struct fl_ns *ns = f->ns;
+	int i, err = 0;
+
+	if (!milli && !f->charged_milli)
+		return 0;
+	spin_lock_bh(&ns->account_lock);
+	if (!milli) {
+		fl_account_drop(f);
+		goto unlock;
+	}
+	pays[FL_PAYS_UID] = fl_account_of_uid(ns, sk->sk_uid);
+	if (!pays[FL_PAYS_UID])
+		pays[FL_PAYS_UID] = fl_account_new(ns, FL_PAYS_UID, sk->sk_uid,
+						   0, "", GFP_ATOMIC);
+	/* nobody to pay, nothing to have */
+	if (!pays[FL_PAYS_UID])
+		err = enforce ? -ENOMEM : 0;
+	pays[FL_PAYS_CGROUP] = fl_account_above(ns, sk);
+	if (!err && enforce && milli > f->charged_milli &&
+	    !fl_account_allows(ns, f, pays, milli))
+		err = -EDQUOT;
+	if (err)
+		goto tidy;
+	for (i = 0; i < ARRAY_SIZE(pays); i++) {
+		if (!pays[i])
+			continue;
+		pays[i]->flows++;
+		pays[i]->used_milli += milli;
+	}
+	fl_account_drop(f);
+	memcpy(f->account, pays, sizeof(pays));
+	f->charged_milli = milli;
+	goto unlock;
+
+tidy:
+	if (pays[FL_PAYS_UID])
+		fl_account_tidy(pays[FL_PAYS_UID]);
+unlock:
+	spin_unlock_bh(&ns->account_lock);
+	return err;
+}
+
+/* The socket ends. Context: any. */
+void fl_limit_release(struct fl_flow *f)
+{
+	if (!READ_ONCE(f->charged_milli))
+		return;
+	spin_lock_bh(&f->ns->account_lock);
+	fl_account_drop(f);
+	spin_unlock_bh(&f->ns->account_lock);
+}
+
+void fl_limit_net_init(struct fl_ns *ns)
+{
+	INIT_LIST_HEAD(&ns->accounts);
+	spin_lock_init(&ns->account_lock);
+	ns->priority_max = FL_LIMIT_PRIORITY;
+	ns->weight_max_milli = FL_LIMIT_WEIGHT_MILLI;
+}
+
+/* Context: no flow is left in the namespace. */
+void fl_limit_net_exit(struct fl_ns *ns)
+{
+	struct fl_account *a, *next;
+
+	list_for_each_entry_safe(a, next, &ns->accounts, list) {
+		list_del(&a->list);
+		kfree(a);
+	}
+}
+
+static void fl_limit_reapply(struct sock *sk, struct fl_flow *f)
+{
+	fl_attr_commit(sk, f);
+}
+
+/* Context: process. */
+int fl_limit_get_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct fl_ns *ns = fl_ns_of(genl_info_net(info));
+	struct sk_buff *reply;
+	void *head;
+
+	reply = genlmsg_new(NLMSG_GOODSIZE, GFP_KERNEL);
+	if (!reply)
+		return -ENOMEM;
+	head = genlmsg_put_reply(reply, info, fl_family, 0,
+				 FL_CMD_LIMIT_GET);
+	if (!head ||
+	    nla_put_u32(reply, FL_A_LIMIT_PRIORITY_MAX, ns->priority_max) ||
+	    nla_put_u32(reply, FL_A_LIMIT_WEIGHT_MAX_MILLI,
+			ns->weight_max_milli) ||
+	    nla_put_u32(reply, FL_A_LIMIT_BUDGET_UID_MILLI,
+			ns->budget_uid_milli)) {
+		nlmsg_free(reply);
+		return -EMSGSIZE;
+	}
+	genlmsg_end(reply, head);
+	return genlmsg_reply(reply, info);
+}
+
+static void fl_limit_write(struct fl_ns *ns, u32 *limit, u32 what,
+			   const struct nlattr *nla)
+{
+	struct fl_event ev = { .kind = FL_EVENT_LIMIT, .what = what };
+
+	if (!nla || *limit == nla_get_u32(nla))
+		return;
+	ev.old = *limit;
+	ev.new = nla_get_u32(nla);
+	ev.new_from = FL_FROM_NETLINK;
+	WRITE_ONCE(*limit, ev.new);
+	fl_event_send(ns, &ev);
+}
+
+/* Does something with each socket that has settings; @act has its lock. Context: process. */
+static void fl_limit_each(struct fl_ns *ns,
+			  void (*act)(struct sock *sk, struct fl_flow *f))
+{
+	unsigned long cookie = 0;
+	struct fl_flow *f;
+	struct sock *sk;
+
+	for (;;) {
+		rcu_read_lock();
+		f = xa_find_after(&ns->flows, &cookie, ULONG_MAX, XA_PRESENT);
+		sk = f ? fl_flow_hold(f) : NULL;
+		rcu_read_unlock();
+		if (!f)
+			break;
+		if (!sk)
+			continue;
+		lock_sock(sk);
+		f = fl_flow_find(sk);
+		if (f)
+			act(sk, f);
+		release_sock(sk);
+		sock_put(sk);
+		cond_resched();
+	}
+}
+
+/* Ceilings act on live sockets too, at once. Context: process. */
+int fl_limit_set_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct fl_ns *ns = fl_ns_of(genl_info_net(info));
+	struct nlattr *weight = info->attrs[FL_A_LIMIT_WEIGHT_MAX_MILLI];
+	struct nlattr *budget = info->attrs[FL_A_LIMIT_BUDGET_UID_MILLI];
+	struct nlattr *prio = info->attrs[FL_A_LIMIT_PRIORITY_MAX];
+
+	if (!prio && !weight && !budget) {
+		NL_SET_ERR_MSG(info->extack, "no limit given");
+		return -EINVAL;
+	}
+	if (weight && (!nla_get_u32(weight) ||
+		       nla_get_u32(weight) > FL_WEIGHT_MAX_MILLI)) {
+		NL_SET_ERR_MSG_ATTR(info->extack, weight,
+				    "weight is not in 1..1000000 thousandths");
+		return -ERANGE;
+	}
+	fl_limit_write(ns, &ns->priority_max, FL_A_LIMIT_PRIORITY_MAX, prio);
+	fl_limit_write(ns, &ns->weight_max_milli, FL_A_LIMIT_WEIGHT_MAX_MILLI,
+		       weight);
+	fl_limit_write(ns, &ns->budget_uid_milli, FL_A_LIMIT_BUDGET_UID_MILLI,
+		       budget);
+	fl_limit_each(ns, fl_limit_reapply);
+	return 0;
+}
+
+/* A cgroup by path or id. Context: process. Return: id, 0 = none; negative. */
+static int fl_budget_cgroup(struct genl_info *info, u64 *id)
+{
+	struct nlattr *path = info->attrs[FL_A_BUDGET_CGROUP];
+	struct nlattr *nla = info->attrs[FL_A_BUDGET_CGROUP_ID];
+	struct cgroup *cg;
+
+	*id = nla ? nla_get_u64(nla) : 0;
+	if (!path)
+		return 0;
+	cg = cgroup_get_from_path(nla_data(path));
+	if (IS_ERR(cg)) {
+		NL_SET_ERR_MSG_ATTR(info->extack, path,
+				    "no such path in cgroup v2");
+		return PTR_ERR(cg);
+	}
+	*id = cgroup_id(cg);
+	cgroup_put(cg);
+	return 0;
+}
+
+/* Whom a request is about. Return: FL_PAYS_*, or an error. */
+static int fl_budget_whom(struct genl_info *info, kuid_t *uid, u64 *cgroup)
+{
+	struct nlattr *nla = info->attrs[FL_A_BUDGET_UID];
+	int err = fl_budget_cgroup(info, cgroup);
+
+	*uid = INVALID_UID;
+	if (err)
+		return err;
+	if (!nla == !*cgroup) {
+		NL_SET_ERR_MSG(info->extack, "give a uid or a cgroup");
+		return -EINVAL;
+	}
+	if (!nla)
+		return FL_PAYS_CGROUP;
+	*uid = make_kuid(genl_info_net(info)->user_ns, nla_get_u32(nla));
+	if (uid_valid(*uid))
+		return FL_PAYS_UID;
+	NL_SET_ERR_MSG_ATTR(info->extack, nla,
+			    "no such uid in this user namespace");
+	return -EINVAL;
+}
+
+/* The account to have a budget. An unprivileged user is the administrator of namespaces
+ * of his own: there must be an end to what he can make the kernel keep. Context:
+ * account_lock held. Return: NULL without memory, or an error.
+ */
+static struct fl_account *fl_budget_account(struct fl_ns *ns, int kind, kuid_t uid,
+					    u64 cgroup, const char *path,
+					    u32 milli, struct netlink_ext_ack *extack)
+{
+	struct fl_account *a = kind == FL_PAYS_UID ?
+			       fl_account_of_uid(ns, uid) :
+			       fl_account_of_cgroup(ns, cgroup);
+	bool has = a && a->budget_milli;
+
+	if (!milli && !has) {
+		NL_SET_ERR_MSG(extack, "it has no budget");
+		return ERR_PTR(-ENOENT);
+	}
+	if (!has && ns->budget_count >= FL_BUDGET_COUNT_MAX) {
+		NL_SET_ERR_MSG(extack, "too many budgets");
+		return ERR_PTR(-ENOSPC);
+	}
+	if (!a)
+		a = fl_account_new(ns, kind, uid, cgroup, path,
+				   GFP_ATOMIC | __GFP_ACCOUNT);
+	if (a)
+		ns->budget_count += !!milli - has;
+	return a;
+}
+
+/* Write a budget, 0 = none any more. */
+static int fl_budget_write(struct genl_info *info, u32 milli)
+{
+	struct fl_ns *ns = fl_ns_of(genl_info_net(info));
+	struct nlattr *path = info->attrs[FL_A_BUDGET_CGROUP];
+	struct fl_event ev = { .kind = FL_EVENT_BUDGET, .new = milli };
+	struct fl_account *a;
+	u64 cgroup;
+	kuid_t uid;
+	int kind;
+
+	kind = fl_budget_whom(info, &uid, &cgroup);
+	if (kind < 0)
+		return kind;
+	spin_lock_bh(&ns->account_lock);
+	a = fl_budget_account(ns, kind, uid, cgroup, path ? nla_data(path) : "",
+			      milli, info->extack);
+	if (!IS_ERR_OR_NULL(a)) {
+		ev.old = a->budget_milli;
+		a->budget_milli = milli;
+		fl_account_tidy(a);
+	}
+	spin_unlock_bh(&ns->account_lock);
+	if (IS_ERR_OR_NULL(a))
+		return a ? PTR_ERR(a) : -ENOMEM;
+	ev.new_from = FL_FROM_NETLINK;
+	ev.has_uid = kind == FL_PAYS_UID;
+	if (ev.has_uid)
+		ev.uid_of = nla_get_u32(info->attrs[FL_A_BUDGET_UID]);
+	ev.cgroup_id = cgroup;
+	fl_event_send(ns, &ev);
+	/* who pays may be another now */
+	fl_limit_each(ns, fl_limit_reapply);
+	return 0;
+}
+
+/* Context: process. */
+int fl_budget_set_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	if (!info->attrs[FL_A_BUDGET_MILLI]) {
+		NL_SET_ERR_MSG(info->extack, "no budget given");
+		return -EINVAL;
+	}
+	return fl_budget_write(info,
+			       nla_get_u32(info->attrs[FL_A_BUDGET_MILLI]));
+}
+
+/* Context: process. */
+int fl_budget_del_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	return fl_budget_write(info, 0);
+}
+
+static int fl_budget_put(struct sk_buff *skb, struct netlink_callback *cb,
+			 const struct fl_ns *ns, const struct fl_account *a)
+{
+	void *head;
+
+	head = genlmsg_put(skb, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq,
+			   fl_family, NLM_F_MULTI, FL_CMD_BUDGET_GET);
+	if (!head)
+		return -EMSGSIZE;
+	if ((a->kind == FL_PAYS_UID ?
+	     nla_put_u32(skb, FL_A_BUDGET_UID,
+			 from_kuid_munged(ns->net->user_ns, a->uid)) :
+	     (fl_put_u64(skb, FL_A_BUDGET_CGROUP_ID, a->cgroup) ||
+	      (a->path[0] && nla_put_string(skb, FL_A_BUDGET_CGROUP,
+					    a->path)))) ||
+	    nla_put_u32(skb, FL_A_BUDGET_MILLI, fl_account_budget(ns, a)) ||
+	    fl_put_u64(skb, FL_A_BUDGET_USED_MILLI, a->used_milli) ||
+	    nla_put_u32(skb, FL_A_BUDGET_FLOWS, a->flows)) {
+		genlmsg_cancel(skb, head);
+		return -EMSGSIZE;
+	}
+	genlmsg_end(skb, head);
+	return 0;
+}
+
+/* Accounts in their order; those that come or go in between may be missed or
+ * shown twice. Context: process.
+ */
+int fl_budget_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct fl_ns *ns = fl_ns_of(sock_net(cb->skb->sk));
+	struct fl_account *a;
+	long i = 0;
+	int err = 0;
+
+	spin_lock_bh(&ns->account_lock);
+	list_for_each_entry(a, &ns->accounts, list) {
+		if (i++ < cb->args[0])
+			continue;
+		err = fl_budget_put(skb, cb, ns, a);
+		if (err)
+			break;
+		cb->args[0] = i;
+	}
+	spin_unlock_bh(&ns->account_lock);
+	return skb->len ?: err;
+}

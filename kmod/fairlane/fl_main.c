@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * fairlane.ko: what Fairlane's congestion controls share.
+ *
+ *  - settings of a network namespace (fl_profile.c),
+ *  - line rates of devices (fl_speed.c),
+ *  - measured base RTTs (fl_base.c),
+ *  - settings of sockets and who may change them: the control plane
+ *    (fl_control.h and what it names),
+ *  - delay samples in nanoseconds (fl_rtt.c),
+ *  - telemetry: sockets that have it (fl_telemetry.c), the option in their
+ *    segments (fl_option.c),
+ *  - Swift's window control (swift/core/swift.c), which is a congestion control of
+ *    its own and the original CC under PrioPlus; so is LEDBAT's
+ *    (ledbat/core/ledbat.c).
+ */
+#include <linux/module.h>
+
+#include "fairlane.h"
+#include "fl_control.h"
+#include "fl_telemetry.h"
+
+/**
+ * struct fl_part - a part of the module, in the order of starting
+ * @init: start it
+ * @exit: stop it
+ */
+struct fl_part {
+	int (*init)(void);
+	void (*exit)(void);
+};
+
+static const struct fl_part fl_parts[] = {
+	{ fl_flow_init, fl_flow_exit },
+	{ fl_profile_init, fl_profile_exit },
+	{ fl_speed_init, fl_speed_exit },
+	{ fl_base_init, fl_base_exit },
+	{ fl_telemetry_init, fl_telemetry_exit },
+	/* these show what those above have: they begin later and end before */
+	{ fl_genl_init, fl_genl_exit },
+	{ fl_sockopt_init, fl_sockopt_exit },
+	{ fl_option_init, fl_option_exit },
+};
+
+static void fl_parts_exit(size_t count)
+{
+	while (count--)
+		fl_parts[count].exit();
+}
+
+static int __init fairlane_init(void)
+{
+	size_t i;
+	int err;
+
+	for (i = 0; i < ARRAY_SIZE(fl_parts); i++) {
+		err = fl_parts[i].init();
+		if (err) {
+			fl_parts_exit(i);
+			return err;
+		}
+	}
+	return 0;
+}
+
+static void __exit fairlane_exit(void)
+{
+	fl_parts_exit(ARRAY_SIZE(fl_parts));
+}
+
+module_init(fairlane_init);
+module_exit(fairlane_exit);
+
+MODULE_AUTHOR("The Fairlane developers");
+MODULE_DESCRIPTION("Virtual priority and weight for TCP: common part");
+MODULE_LICENSE("GPL");
+MODULE_VERSION("0.1");

@@ -1,0 +1,511 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The telemetry option in segments: put in on the way out, read on the way in.
+ *
+ * Out (LOCAL_OUT): a segment with data of a socket that wants telemetry gets the
+ * option with a delay of 0, which switches raise; any segment of a socket that
+ * has heard a delay since it last told gets the echo. The option goes to the
+ * very front, so that switches find it at a fixed place; large segments are cut
+ * later and each piece has a copy. Left out of SYN and RST, of signed traffic,
+ * where 40 bytes of options are full (SACK blocks), and where the packet would
+ * exceed the MTU: sockets that only reflect have reserved no room.
+ *
+ * In (LOCAL_IN): of the packets that the stack would take, too: checksum right,
+ * sequence and acknowledgment within the window. skb->sk is not always there
+ * (list receive skips early demux), so the socket is looked up, and left in
+ * the packet for TCP: the look-up is moved, not doubled.
+ *
+ * Everything is done without the socket lock.
+ */
+#include <linux/module.h>
+#include <linux/netfilter.h>
+#include <linux/netfilter_ipv4.h>
+#include <linux/netfilter_ipv6.h>
+#include <net/inet6_hashtables.h>
+#include <net/inet_hashtables.h>
+#include <net/ip6_checksum.h>
+#include <net/tcp.h>
+
+#include "compat/compat.h"
+#include "fairlane.h"
+#include "fl_telemetry.h"
+#include "lib/telemetry.h"
+
+/* Longest packet whose length the IP header tells. */
+#define FL_OPTION_LEN_MAX	65535
+
+/* What lies at the front of a TCP header's options, as a word: our option, and
+ * what nearly all segments have that lack it: time stamps, and nothing else.
+ */
+#define FL_OPTION_WORD		((u32)FL_TELEMETRY_KIND << 24 | \
+				 FL_TELEMETRY_BYTES << 16 | FL_TELEMETRY_EXID)
+#define FL_OPTION_STAMP_WORD	(TCPOPT_NOP << 24 | TCPOPT_NOP << 16 | \
+				 TCPOPT_TIMESTAMP << 8 | TCPOLEN_TIMESTAMP)
+#define FL_OPTION_STAMP_BYTES	(FL_TCP_MIN_BYTES + TCPOLEN_TSTAMP_ALIGNED)
+#define FL_OPTION_FRONT_MIN_BYTES (FL_TCP_MIN_BYTES + FL_TELEMETRY_BYTES)
+
+/* So many timeouts in a row, and the option is left out: the first may be loss. */
+#define FL_OPTION_TIMEOUTS	2
+
+/* Headers without IP options are moved by words. */
+#define FL_OPTION_FRONT_BYTES	(sizeof(struct iphdr) + FL_TCP_MIN_BYTES)
+
+/* Does the namespace take part? Context: any. */
+static bool fl_option_wanted(const struct fl_tel_net *tn)
+{
+	return READ_ONCE(tn->profile->telemetry);
+}
+
+/* Bytes of the IP header if TCP follows at once, else 0. */
+static int fl_option_ip_bytes(const struct sk_buff *skb, u8 pf)
+{
+	if (pf == NFPROTO_IPV4) {
+		const struct iphdr *ip = ip_hdr(skb);
+
+		return ip->protocol == IPPROTO_TCP ? ip->ihl * 4 : 0;
+	}
+	return ipv6_hdr(skb)->nexthdr == IPPROTO_TCP ?
+	       sizeof(struct ipv6hdr) : 0;
+}
+
+/* Is there room: in the TCP header, in the packet's length, on the path? TCP has
+ * brought the path's MTU up to date for this very segment.
+ */
+static bool fl_option_fits(const struct sk_buff *skb, const struct sock *sk,
+			   int ip_bytes, int tcp_bytes)
+{
+	u32 bytes = skb->len;
+
+	if (tcp_bytes > FL_TCP_MAX_BYTES - FL_TELEMETRY_BYTES ||
+	    bytes > FL_OPTION_LEN_MAX - FL_TELEMETRY_BYTES)
+		return false;
+	if (skb_is_gso(skb))
+		bytes = ip_bytes + tcp_bytes + skb_shinfo(skb)->gso_size;
+	return bytes + FL_TELEMETRY_BYTES <=
+	       READ_ONCE(inet_csk(sk)->icsk_pmtu_cookie);
+}
+
+/* The headers' own numbers, after skb has grown. The IP header's checksum is
+ * complete, TCP's is that of the pseudo header, which has the length in it; the
+ * device or a fallback completes it over the new header.
+ */
+static void fl_option_fix(struct sk_buff *skb, struct tcphdr *th, u8 pf)
+{
+	skb->network_header -= FL_TELEMETRY_BYTES;
+	skb->transport_header -= FL_TELEMETRY_BYTES;
+	skb->csum_start -= FL_TELEMETRY_BYTES;
+	th->doff += FL_TELEMETRY_BYTES / 4;
+	th->check = (__force __sum16)csum16_add((__force __sum16)th->check,
+						htons(FL_TELEMETRY_BYTES));
+	if (pf == NFPROTO_IPV4) {
+		struct iphdr *ip = (struct iphdr *)skb->data;
+
+		ip->check = ~csum16_add(~ip->check, htons(FL_TELEMETRY_BYTES));
+		ip->tot_len = htons(skb->len);
+	} else {
+		ipv6_hdr(skb)->payload_len =
+			htons(skb->len - sizeof(struct ipv6hdr));
+	}
+}
+
+/* Moves headers to the front by the option's length. All words are read before one is
+ * written: of a loop the compiler would make a call of memmove().
+ */
+static void fl_option_forward(u8 *from)
+{
+	u64 *at = (u64 *)from;
+	u64 w0 = get_unaligned(at), w1 = get_unaligned(at + 1);
+	u64 w2 = get_unaligned(at + 2), w3 = get_unaligned(at + 3);
+	u64 w4 = get_unaligned(at + 4);
+
+	BUILD_BUG_ON(sizeof(u64) != FL_TELEMETRY_BYTES);
+	BUILD_BUG_ON(5 * sizeof(u64) != FL_OPTION_FRONT_BYTES);
+	put_unaligned(w0, at - 1);
+	put_unaligned(w1, at);
+	put_unaligned(w2, at + 1);
+	put_unaligned(w3, at + 2);
+	put_unaligned(w4, at + 3);
+}
+
+/* Opens the gap after the fixed part of the TCP header. Return: it, or NULL. */
+static u8 *fl_option_insert(struct sk_buff *skb, u8 pf, int ip_bytes)
+{
+	int front = ip_bytes + FL_TCP_MIN_BYTES;
+	u8 *from, *to;
+
+	if (unlikely(skb_cow_head(skb, FL_TELEMETRY_BYTES)))
+		return NULL;
+	from = skb->data;
+	to = __skb_push(skb, FL_TELEMETRY_BYTES);
+	if (likely(front == FL_OPTION_FRONT_BYTES))
+		fl_option_forward(from);
+	else
+		memmove(to, from, front);
+	fl_option_fix(skb, (struct tcphdr *)(to + ip_bytes), pf);
+	return to + front;
+}
+
+/* Nothing has been acknowledged for some timeouts in a row: perhaps the path eats
+ * segments with the option. So this one goes without, and so do all if it never
+ * brought an echo.
+ */
+static noinline void fl_option_eaten(struct fl_tel_net *tn, struct fl_tel *tel)
+{
+	fl_tel_add(tn, FL_TEL_EATEN);
+	if (!READ_ONCE(tel->echoes))
+		WRITE_ONCE(tel->sending, false);
+}
+
+/* A segment of a socket that sends telemetry or has something to tell. */
+static void fl_option_add(struct sk_buff *skb, struct sock *sk,
+			  struct fl_tel_net *tn, struct fl_tel *tel,
+			  const struct nf_hook_state *state)
+{
+	int ip_bytes = fl_option_ip_bytes(skb, state->pf);
+	u16 echo = FL_TELEMETRY_NO_ECHO;
+	bool fresh = READ_ONCE(tel->fresh);
+	struct tcphdr *th;
+	u8 *at = NULL;
+	int tcp_bytes;
+	bool data;
+
+	if (!ip_bytes || !fl_option_wanted(tn) ||
+	    skb->ip_summed != CHECKSUM_PARTIAL ||
+	    skb_headlen(skb) < ip_bytes + FL_TCP_MIN_BYTES)
+		return;
+	th = (struct tcphdr *)(skb->data + ip_bytes);
+	tcp_bytes = th->doff * 4;
+	data = skb->len > ip_bytes + tcp_bytes;
+	if (tcp_flag_word(th) & (TCP_FLAG_SYN | TCP_FLAG_RST) ||
+	    !(fresh || data) || fl_tel_signed(sk))
+		return;
+	if (unlikely(inet_csk(sk)->icsk_retransmits >= FL_OPTION_TIMEOUTS)) {
+		fl_option_eaten(tn, tel);
+		return;
+	}
+	if (likely(fl_option_fits(skb, sk, ip_bytes, tcp_bytes)))
+		at = fl_option_insert(skb, state->pf, ip_bytes);
+	if (unlikely(!at)) {
+		fl_tel_add(tn, FL_TEL_NO_ROOM);
+		return;
+	}
+	if (fresh) {
+		WRITE_ONCE(tel->fresh, false);
+		echo = READ_ONCE(tel->heard);
+		fl_tel_add(tn, FL_TEL_ECHOED);
+	}
+	if (data)
+		fl_tel_add(tn, FL_TEL_SENT);
+	fl_tel_put(at, 0, echo);
+}
+
+static unsigned int fl_option_out(void *priv, struct sk_buff *skb,
+				  const struct nf_hook_state *state)
+{
+	struct sock *sk = skb->sk;
+	struct fl_tel *tel;
+
+	if (!sk || !sk_fullsock(sk) || sk->sk_protocol != IPPROTO_TCP)
+		return NF_ACCEPT;
+	tel = fl_tel_lookup(sk);
+	if (tel && (READ_ONCE(tel->fresh) || READ_ONCE(tel->sending)))
+		fl_option_add(skb, sk, priv, tel, state);
+	return NF_ACCEPT;
+}
+
+/* The packet's socket, found as TCP would. Context: RCU. */
+static noinline struct sock *fl_option_find(struct sk_buff *skb,
+					    const struct tcphdr *th,
+					    const struct nf_hook_state *state)
+{
+	struct inet_hashinfo *table = state->net->ipv4.tcp_death_row.hashinfo;
+	struct net *net = state->net;
+	struct sock *sk;
+
+	if (state->pf == NFPROTO_IPV4) {
+		const struct iphdr *ip = ip_hdr(skb);
+
+		sk = __inet_lookup_established(net, table, ip->saddr,
+					       th->source, ip->daddr,
+					       ntohs(th->dest), skb->skb_iif,
+					       inet_sdif(skb));
+	} else {
+		const struct ipv6hdr *ip = ipv6_hdr(skb);
+
+		sk = __inet6_lookup_established(net, table, &ip->saddr,
+						th->source, &ip->daddr,
+						ntohs(th->dest),
+						inet6_iif(skb),
+						inet6_sdif(skb));
+	}
+	if (!sk)
+		return NULL;
+	skb->sk = sk;
+	skb->destructor = sock_edemux;
+	return sk;
+}
+
+/* Is it a connection, which may have telemetry? */
+static bool fl_option_connected(const struct sock *sk)
+{
+	return sk && sk_fullsock(sk) && sk->sk_protocol == IPPROTO_TCP &&
+	       READ_ONCE(sk->sk_state) != TCP_LISTEN;
+}
+
+/* Would TCP take it? Numbers may be old by a packet: the window is wide. */
+static noinline bool fl_option_in_wide_window(const struct sock *sk,
+					      const struct tcphdr *th)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	u32 nxt = READ_ONCE(tp->rcv_nxt), seq = ntohl(th->seq);
+	u32 wnd = max_t(u32, READ_ONCE(tp->rcv_wnd), 65536);
+	u32 ack = ntohl(th->ack_seq);
+
+	return th->ack && !after(seq, nxt + wnd) && !before(seq, nxt - wnd) &&
+	       !after(ack, READ_ONCE(tp->snd_nxt)) &&
+	       !before(ack, READ_ONCE(tp->snd_una) -
+			    max_t(u32, READ_ONCE(tp->max_window), 65536));
+}
+
+/* Likewise: nearly all segments are the next, and acknowledge what is in flight. */
+static __always_inline bool fl_option_in_window(const struct sock *sk,
+						const struct tcphdr *th)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	u32 una = READ_ONCE(tp->snd_una);
+
+	if (likely(tcp_flag_word(th) & TCP_FLAG_ACK &&
+		   ntohl(th->seq) == READ_ONCE(tp->rcv_nxt) &&
+		   ntohl(th->ack_seq) - una <= READ_ONCE(tp->snd_nxt) - una))
+		return true;
+	return fl_option_in_wide_window(sk, th);
+}
+
+/* Takes in what an option says. */
+static void fl_option_take(struct sock *sk, struct fl_tel_net *tn,
+			   const u8 *at, bool data)
+{
+	u16 echo = fl_tel_echo(at);
+	u16 delay = min_t(u16, fl_tel_delay(at), FL_TELEMETRY_MAX);
+	struct fl_tel *tel = fl_tel_lookup(sk);
+
+	if (unlikely(!tel)) {
+		tel = data ? fl_tel_make(sk) : NULL;
+		if (!tel)
+			return;
+	}
+	if (data) {
+		WRITE_ONCE(tel->heard, delay);
+		WRITE_ONCE(tel->fresh, true);
+		fl_tel_add(tn, FL_TEL_HEARD);
+	}
+	if (echo != FL_TELEMETRY_NO_ECHO) {
+		WRITE_ONCE(tel->queue, echo);
+		WRITE_ONCE(tel->back, delay);
+		WRITE_ONCE(tel->echoes, tel->echoes + 1);
+		fl_tel_add(tn, FL_TEL_ECHOES);
+	}
+}
+
+static noinline bool fl_option_csum_made_ok(struct sk_buff *skb, u8 pf,
+					    int ip_bytes)
+{
+	if (pf == NFPROTO_IPV4)
+		return !nf_ip_checksum(skb, NF_INET_LOCAL_IN, ip_bytes,
+				       IPPROTO_TCP);
+	return !nf_ip6_checksum(skb, NF_INET_LOCAL_IN, ip_bytes, IPPROTO_TCP);
+}
+
+/* Mostly the device has looked at it, or GRO. */
+static __always_inline bool fl_option_csum_ok(struct sk_buff *skb, u8 pf,
+					      int ip_bytes)
+{
+	return likely(skb_csum_unnecessary(skb)) ||
+	       fl_option_csum_made_ok(skb, pf, ip_bytes);
+}
+
+/* A malformed option has come. */
+static noinline void fl_option_bad(struct sk_buff *skb, struct fl_tel_net *tn,
+				   const struct nf_hook_state *state,
+				   int ip_bytes, const struct tcphdr *th)
+{
+	struct fl_tel *tel;
+	struct sock *sk;
+
+	if (!fl_option_wanted(tn))
+		return;
+	fl_tel_add(tn, FL_TEL_BAD);
+	if (!fl_option_csum_ok(skb, state->pf, ip_bytes))
+		return;
+	sk = skb->sk ?: fl_option_find(skb, th, state);
+	tel = fl_option_connected(sk) ? fl_tel_lookup(sk) : NULL;
+	if (tel)
+		WRITE_ONCE(tel->bad, tel->bad + 1);
+}
+
+/* A segment has our option at @at. */
+static void fl_option_heard(struct sk_buff *skb, struct fl_tel_net *tn,
+			    const struct nf_hook_state *state, int ip_bytes,
+			    const struct tcphdr *th, int at)
+{
+	struct sock *sk;
+
+	if (!fl_option_wanted(tn) ||
+	    !fl_option_csum_ok(skb, state->pf, ip_bytes))
+		return;
+	sk = skb->sk ?: fl_option_find(skb, th, state);
+	if (!fl_option_connected(sk))
+		return;
+	if (likely(fl_option_in_window(sk, th)))
+		fl_option_take(sk, tn, (const u8 *)th + at,
+			       skb->len > ip_bytes + th->doff * 4);
+	else
+		fl_tel_add(tn, FL_TEL_STRAY);
+}
+
+/* Options that are not as in nearly all segments. */
+static noinline void fl_option_search(struct sk_buff *skb,
+				      struct fl_tel_net *tn,
+				      const struct nf_hook_state *state,
+				      int ip_bytes)
+{
+	u8 buffer[FL_TCP_MAX_BYTES];
+	const struct tcphdr *th;
+	int bytes, at;
+
+	th = skb_header_pointer(skb, ip_bytes, FL_TCP_MIN_BYTES, buffer);
+	if (!th || tcp_flag_word(th) & (TCP_FLAG_SYN | TCP_FLAG_RST))
+		return;
+	bytes = th->doff * 4;
+	if (bytes <= FL_TCP_MIN_BYTES)
+		return;
+	th = skb_header_pointer(skb, ip_bytes, bytes, buffer);
+	if (!th)
+		return;
+	at = fl_tel_find((const u8 *)th, bytes);
+	if (at == FL_TEL_MALFORMED)
+		fl_option_bad(skb, tn, state, ip_bytes, th);
+	else if (at != FL_TEL_NONE)
+		fl_option_heard(skb, tn, state, ip_bytes, th, at);
+}
+
+/* Some sockets want to know how far their peers are. */
+static noinline void fl_option_ttl(struct sk_buff *skb,
+				   const struct nf_hook_state *state,
+				   int ip_bytes)
+{
+	u8 ttl = state->pf == NFPROTO_IPV4 ? ip_hdr(skb)->ttl :
+					     ipv6_hdr(skb)->hop_limit;
+	u8 buffer[FL_TCP_MIN_BYTES];
+	const struct tcphdr *th;
+	struct fl_tel *tel;
+	struct sock *sk;
+
+	th = skb_header_pointer(skb, ip_bytes, FL_TCP_MIN_BYTES, buffer);
+	if (!th || tcp_flag_word(th) & (TCP_FLAG_SYN | TCP_FLAG_RST))
+		return;
+	sk = skb->sk ?: fl_option_find(skb, th, state);
+	tel = fl_option_connected(sk) ? fl_tel_lookup(sk) : NULL;
+	if (!tel || !READ_ONCE(tel->watched) || READ_ONCE(tel->ttl) == ttl ||
+	    !fl_option_in_window(sk, th) ||
+	    !fl_option_csum_ok(skb, state->pf, ip_bytes))
+		return;
+	WRITE_ONCE(tel->ttl, ttl);
+}
+
+/* Nearly all segments have our option at the front, or time stamps and nothing
+ * else, in one piece.
+ */
+static unsigned int fl_option_in(void *priv, struct sk_buff *skb,
+				 const struct nf_hook_state *state)
+{
+	int ip_bytes = fl_option_ip_bytes(skb, state->pf);
+	const struct tcphdr *th;
+	u32 word;
+
+	if (!ip_bytes)
+		return NF_ACCEPT;
+	if (unlikely(atomic_read(&fl_tel_watched)))
+		fl_option_ttl(skb, state, ip_bytes);
+	th = (const struct tcphdr *)(skb->data + ip_bytes);
+	if (unlikely(skb_headlen(skb) < ip_bytes + FL_OPTION_FRONT_MIN_BYTES)) {
+		fl_option_search(skb, priv, state, ip_bytes);
+		return NF_ACCEPT;
+	}
+	word = get_unaligned_be32(th + 1);
+	if (word == FL_OPTION_STAMP_WORD && th->doff == FL_OPTION_STAMP_BYTES / 4)
+		return NF_ACCEPT;
+	if (word == FL_OPTION_WORD && th->doff >= FL_OPTION_FRONT_MIN_BYTES / 4 &&
+	    !(tcp_flag_word(th) & (TCP_FLAG_SYN | TCP_FLAG_RST)))
+		fl_option_heard(skb, priv, state, ip_bytes, th,
+				FL_TCP_MIN_BYTES);
+	else
+		fl_option_search(skb, priv, state, ip_bytes);
+	return NF_ACCEPT;
+}
+
+/* Last on the way out, so that no rule sees what is not there yet; first on the
+ * way in would be before rules that drop.
+ */
+static const struct nf_hook_ops fl_option_hooks[FL_TEL_HOOKS] = {
+	{
+		.hook = fl_option_out,
+		.pf = NFPROTO_IPV4,
+		.hooknum = NF_INET_LOCAL_OUT,
+		.priority = NF_IP_PRI_LAST,
+	}, {
+		.hook = fl_option_in,
+		.pf = NFPROTO_IPV4,
+		.hooknum = NF_INET_LOCAL_IN,
+		.priority = NF_IP_PRI_LAST,
+	},
+#if IS_ENABLED(CONFIG_IPV6)
+	{
+		.hook = fl_option_out,
+		.pf = NFPROTO_IPV6,
+		.hooknum = NF_INET_LOCAL_OUT,
+		.priority = NF_IP6_PRI_LAST,
+	}, {
+		.hook = fl_option_in,
+		.pf = NFPROTO_IPV6,
+		.hooknum = NF_INET_LOCAL_IN,
+		.priority = NF_IP6_PRI_LAST,
+	},
+#endif
+};
+
+/* Each hook is given what belongs to its namespace: it is looked up once. */
+static int __net_init fl_option_net_init(struct net *net)
+{
+	struct fl_tel_net *tn = fl_tel_net_of(net);
+	unsigned int i;
+
+	for (i = 0; i < FL_TEL_HOOKS; i++) {
+		tn->hooks[i] = fl_option_hooks[i];
+		tn->hooks[i].priv = tn;
+	}
+	return nf_register_net_hooks(net, tn->hooks, FL_TEL_HOOKS);
+}
+
+static void __net_exit fl_option_net_exit(struct net *net)
+{
+	nf_unregister_net_hooks(net, fl_tel_net_of(net)->hooks, FL_TEL_HOOKS);
+}
+
+static struct pernet_operations fl_option_net_ops = {
+	.init = fl_option_net_init,
+	.exit = fl_option_net_exit,
+};
+
+/* Context: process, module load. Return: 0 or a negative errno. */
+int fl_option_init(void)
+{
+	return register_pernet_subsys(&fl_option_net_ops);
+}
+
+/* Context: process, module unload. No hook runs afterwards. */
+void fl_option_exit(void)
+{
+	unregister_pernet_subsys(&fl_option_net_ops);
+	synchronize_net();
+}

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Line rates of network devices and of paths, for congestion controls.
+ *
+ * A device tells its speed under rtnl only, a congestion control starts in
+ * softirq. So a notifier asks each device when it comes up or changes, and
+ * keeps the answer by namespace and ifindex, where softirq reads it under
+ * RCU.
+ *
+ * Where the bottleneck is slower than the device, or the device tells nothing,
+ * flows can measure (core/line_rate.h): the most that any flow of the namespace
+ * got to a destination in a round trip, of the last 34 to 68 seconds. Destinations
+ * lie in a table of fixed size; one that finds its place taken goes on unmeasured.
+ */
+#include <linux/jhash.h>
+#include <linux/ethtool.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/netdevice.h>
+#include <linux/spinlock.h>
+#include <linux/xarray.h>
+#include <net/net_namespace.h>
+#include <net/netns/generic.h>
+
+#include "compat/compat.h"
+#include "lib/line_rate.h"
+#include "fl_flow.h"
+
+/* Destinations that a namespace measures at a time. */
+#define FL_SPEED_PATHS		1024
+/* A rate that has changed by less than this part of it has not. */
+#define FL_SPEED_SAME_PART	32
+
+/**
+ * struct fl_speed_net - line rates in a network namespace
+ * @mbps: ifindex -> Mbit/s as an xarray value
+ * @path: measured ones, by destination
+ * @lock: writers of @path; from softirq, too
+ */
+struct fl_speed_net {
+	struct xarray mbps;
+	struct fl_rate_path *path;
+	/* of what @path points to */
+	spinlock_t lock;
+};
+
+static unsigned int fl_speed_net_id __read_mostly;
+static u32 fl_speed_seed __read_mostly;
+
+static void fl_speed_ask(struct net_device *dev)
+{
+	struct fl_speed_net *sn = net_generic(dev_net(dev), fl_speed_net_id);
+	struct ethtool_link_ksettings ks;
+
+	if (__ethtool_get_link_ksettings(dev, &ks) || !ks.base.speed ||
+	    ks.base.speed == (u32)SPEED_UNKNOWN) {
+		xa_erase(&sn->mbps, dev->ifindex);
+		return;
+	}
+	/* without memory the rate stays unknown, which is handled */
+	xa_store(&sn->mbps, dev->ifindex, xa_mk_value(ks.base.speed),
+		 GFP_KERNEL);
+}
+
+/* Context: process, rtnl held. */
+static int fl_speed_event(struct notifier_block *nb, unsigned long event,
+			  void *ptr)
+{
+	struct net_device *dev = netdev_notifier_info_to_dev(ptr);
+	struct fl_speed_net *sn;
+
+	switch (event) {
+	case NETDEV_UP:
+	case NETDEV_CHANGE:
+		fl_speed_ask(dev);
+		break;
+	case NETDEV_UNREGISTER:
+		sn = net_generic(dev_net(dev), fl_speed_net_id);
+		xa_erase(&sn->mbps, dev->ifindex);
+		break;
+	}
+	return NOTIFY_DONE;
+}
+
+/* Rate of the device that a socket sends through, Mbit/s; 0 = not known. */
+static u32 fl_speed_device_mbps(const struct sock *sk)
+{
+	struct fl_speed_net *sn;
+	const struct dst_entry *dst;
+	void *entry = NULL;
+
+	rcu_read_lock();
+	dst = __sk_dst_get((struct sock *)sk);
+	if (dst) {
+		sn = net_generic(sock_net(sk), fl_speed_net_id);
+		entry = xa_load(&sn->mbps, dst->dev->ifindex);
+	}
+	rcu_read_unlock();
+	return entry ? xa_to_value(entry) : 0;
+}
+
+static u32 fl_speed_key(const struct sock *sk)
+{
+	u32 key;
+
+#if IS_ENABLED(CONFIG_IPV6)
+	if (sk->sk_family == AF_INET6)
+		key = jhash2((const u32 *)&sk->sk_v6_daddr, 4, fl_speed_seed);
+	else
+#endif
+		key = jhash_1word((__force u32)sk->sk_daddr, fl_speed_seed);
+	return key ?: 1;
+}
+
+/* What has been measured to a socket's destination, kbit/s; 0 = nothing. What two
+ * windows have told is kept until somebody measures again.
+ */
+static u32 fl_speed_path_kbps(const struct sock *sk)
+{
+	const struct fl_speed_net *sn = net_generic(sock_net(sk),
+						    fl_speed_net_id);
+	u32 key = fl_speed_key(sk);
+	const struct fl_rate_path *p = &sn->path[key % FL_SPEED_PATHS];
+	const struct fl_rate_path copy = {
+		.now_kbps = READ_ONCE(p->now_kbps),
+		.before_kbps = READ_ONCE(p->before_kbps),
+		.queued = READ_ONCE(p->queued),
+	};
+
+	return READ_ONCE(p->key) == key ? fl_rate_most(&copy) : 0;
+}
+
+/* Into the table. Return: what that says now, kbit/s. */
+static u32 fl_speed_learn(const struct sock *sk, u64 now_ns, u32 kbps,
+			  bool queued, bool app_limited)
+{
+	struct fl_speed_net *sn = net_generic(sock_net(sk), fl_speed_net_id);
+	u32 window = now_ns >> FL_RATE_WINDOW_SHIFT;
+	u32 key = fl_speed_key(sk), most = 0;
+	struct fl_rate_path *p = &sn->path[key % FL_SPEED_PATHS];
+
+	/* nothing new, as nearly always */
+	if (READ_ONCE(p->key) == key && READ_ONCE(p->window) == window &&
+	    kbps <= READ_ONCE(p->now_kbps) &&
+	    (!queued || READ_ONCE(p->queued) & 1))
+		return fl_speed_path_kbps(sk);
+	spin_lock_bh(&sn->lock);
+	if (fl_rate_turn(p, key, window)) {
+		fl_rate_sample(p, kbps, queued, app_limited);
+		most = fl_rate_most(p);
+	}
+	spin_unlock_bh(&sn->lock);
+	return most;
+}
+
+/**
+ * fl_rate_measure() - measure the line rate with an ACK
+ * @sk: the socket; caller holds its lock
+ * @f: its settings, NULL = nothing is measured
+ * @base_ns: RTT without queues, ns; 0 = not known
+ * @rtt_ns: delay of this ACK, ns; 0 = none
+ * @rs: what the stack says of it
+ *
+ * For flows whose profile has line_rate_measured; each ACK, or one in an RTT.
+ * Context: ACK.
+ * Return: true if the rate of the path has changed.
+ */
+bool fl_rate_measure(struct sock *sk, struct fl_flow *f, u32 base_ns,
+		     u32 rtt_ns, const struct rate_sample *rs)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	struct fl_rate_ack a = {
+		.now_ns = tp->tcp_clock_cache,
+		.una = tp->snd_una,
+		.snd_nxt = tp->snd_nxt,
+		.pkts = tp->delivered,
+		.rtt_ns = rtt_ns,
+		.clean = inet_csk(sk)->icsk_ca_state == TCP_CA_Open,
+	};
+	u32 kbps;
+
+	if (!f)
+		return false;
+	if (!f->meter) {
+		f->meter = kzalloc(sizeof(*f->meter),
+				   GFP_ATOMIC | __GFP_NOWARN);
+		if (!f->meter)
+			return false;
+	}
+	a.overhead_bytes = fl_wire_bytes(sk) - tp->mss_cache;
+	kbps = fl_rate_round(f->meter, &a);
+	if (!kbps)
+		return false;
+	kbps = fl_speed_learn(sk, a.now_ns, kbps,
+			      fl_rate_is_queue(rtt_ns, base_ns),
+			      rs->is_app_limited);
+	if (max_t(u32, kbps, f->meter->seen_kbps) -
+	    min_t(u32, kbps, f->meter->seen_kbps) <=
+	    kbps / FL_SPEED_SAME_PART)
+		return false;
+	f->meter->seen_kbps = kbps;
+	return true;
+}
+EXPORT_SYMBOL_GPL(fl_rate_measure);
+
+/**
+ * fl_line_bps() - line rate that a flow may count on
+ * @sk: its socket
+ * @pf: profile of the socket's namespace
+ * @measured: may it be a measured one?
+ * @from: where it comes from, enum fl_from; may be NULL
+ *
+ * The profile's, else a measured one if the profile wants that, else the one of the
+ * device that the socket sends through, else FL_LINE_DEFAULT_BPS. A measured one is
+ * no more than the device's and at least 1 Mbit/s. Context: socket lock held, or RCU, any.
+ *
+ * Return: bit/s, never 0.
+ */
+u64 fl_line_bps(const struct sock *sk, const struct fl_profile *pf,
+		bool measured, u8 *from)
+{
+	u32 mbps = READ_ONCE(pf->line_rate_mbps), kbps = 0;
+	u64 bps;
+	u8 src;
+
+	src = FL_FROM_NETNS;
+	if (!mbps) {
+		mbps = fl_speed_device_mbps(sk);
+		src = mbps ? FL_FROM_DEVICE : FL_FROM_ASSUMED;
+		if (measured && READ_ONCE(pf->line_rate_measured))
+			kbps = fl_speed_path_kbps(sk);
+	}
+	/* no faster and no slower than what the cores can count with, see fl_ppn() */
+	bps = mbps ? min_t(u32, mbps, FL_LINE_MAX_MBPS) * 1000000ULL :
+		     FL_LINE_DEFAULT_BPS;
+	if (kbps && (src == FL_FROM_ASSUMED || kbps * 1000ULL < bps)) {
+		bps = clamp_t(u64, kbps * 1000ULL,
+			      FL_LINE_RATE_MIN_MBPS * 1000000ULL,
+			      FL_LINE_MAX_MBPS * 1000000ULL);
+		src = FL_FROM_MEASURED;
+	}
+	if (from)
+		*from = src;
+	return bps;
+}
+EXPORT_SYMBOL_GPL(fl_line_bps);
+
+static int __net_init fl_speed_net_init(struct net *net)
+{
+	struct fl_speed_net *sn = net_generic(net, fl_speed_net_id);
+
+	spin_lock_init(&sn->lock);
+	sn->path = kvcalloc(FL_SPEED_PATHS, sizeof(*sn->path), GFP_KERNEL);
+	if (!sn->path)
+		return -ENOMEM;
+	xa_init(&sn->mbps);
+	return 0;
+}
+
+static void __net_exit fl_speed_net_exit(struct net *net)
+{
+	struct fl_speed_net *sn = net_generic(net, fl_speed_net_id);
+
+	xa_destroy(&sn->mbps);
+	kvfree(sn->path);
+}
+
+static struct pernet_operations fl_speed_net_ops = {
+	.init = fl_speed_net_init,
+	.exit = fl_speed_net_exit,
+	.id = &fl_speed_net_id,
+	.size = sizeof(struct fl_speed_net),
+};
+
+static struct notifier_block fl_speed_notifier = {
+	.notifier_call = fl_speed_event,
+};
+
+/* Context: process, module load. Return: 0 or a negative errno. */
+int fl_speed_init(void)
+{
+	int err;
+
+	fl_speed_seed = get_random_u32();
+	err = register_pernet_subsys(&fl_speed_net_ops);
+	if (err)
+		return err;
+	/* tells about the devices that are there already, too */
+	err = register_netdevice_notifier(&fl_speed_notifier);
+	if (err)
+		unregister_pernet_subsys(&fl_speed_net_ops);
+	return err;
+}
+
+/* Context: process, module unload. */
+void fl_speed_exit(void)
+{
+	unregister_netdevice_notifier(&fl_speed_notifier);
+	unregister_pernet_subsys(&fl_speed_net_ops);
+}

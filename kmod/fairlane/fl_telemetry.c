@@ -1,0 +1,421 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Which sockets have telemetry: a table by socket, and counters.
+ *
+ * A socket gets an entry when its congestion control wants telemetry, or when
+ * the first option comes with data, whatever its congestion control is, so
+ * that it can be reflected. The second happens in a netfilter hook, without the
+ * socket lock, so the settings of a socket (fl_flow.c), which that lock
+ * protects, are no place for it.
+ *
+ * Entries go with the socket, at the tracepoint tcp_destroy_sock. A hook on
+ * another processor may add one just then. The socket's state is TCP_CLOSE long
+ * before the tracepoint, so whoever has added an entry looks at the state
+ * afterwards and takes it back: one of the two sees the other.
+ */
+#include <linux/module.h>
+#include <linux/proc_fs.h>
+#include <linux/rhashtable.h>
+#include <linux/seq_file.h>
+#include <linux/tracepoint.h>
+#include <net/netns/generic.h>
+#include <net/tcp.h>
+#include <trace/events/tcp.h>
+
+#include "compat/compat.h"
+#include "fairlane.h"
+#include "fl_telemetry.h"
+
+static const char * const fl_tel_names[] = {
+	[FL_TEL_SENT] = "sent",
+	[FL_TEL_ECHOED] = "echoed",
+	[FL_TEL_NO_ROOM] = "no_room",
+	[FL_TEL_SIGNED] = "signed",
+	[FL_TEL_HEARD] = "heard",
+	[FL_TEL_ECHOES] = "echoes",
+	[FL_TEL_BAD] = "bad",
+	[FL_TEL_STRAY] = "stray",
+	[FL_TEL_NO_MEMORY] = "no_memory",
+	[FL_TEL_FALLBACKS] = "fallbacks",
+	[FL_TEL_EATEN] = "eaten",
+};
+
+/* Each packet looks up. Sockets are at least a cache line apart. */
+static u32 fl_tel_hash(const void *key, u32 len, u32 seed)
+{
+	return hash_ptr(*(const void * const *)key, 32) ^ seed;
+}
+
+static int fl_tel_differs(struct rhashtable_compare_arg *arg, const void *obj)
+{
+	const struct fl_tel *tel = obj;
+
+	return tel->sk != *(const struct sock * const *)arg->key;
+}
+
+static const struct rhashtable_params fl_tel_params = {
+	.hashfn = fl_tel_hash,
+	.obj_cmpfn = fl_tel_differs,
+	.key_len = sizeof(struct sock *),
+	.key_offset = offsetof(struct fl_tel, sk),
+	.head_offset = offsetof(struct fl_tel, node),
+	.automatic_shrinking = true,
+};
+
+static struct rhashtable fl_tel_table;
+static struct kmem_cache *fl_tel_cache;
+unsigned int fl_tel_net_id __read_mostly;
+
+/* Sockets whose TTL is watched: without, no packet is looked at for it. */
+atomic_t fl_tel_watched __read_mostly;
+static struct tracepoint *fl_tel_tracepoint;
+
+/* For fl_tel_lookup(): entries by the hash of their socket, one in a place, who came
+ * first. The others are found in the table, which has all.
+ */
+struct fl_tel *fl_tel_near[1 << FL_TEL_NEAR_SHIFT];
+
+/* Let an entry be found at its place, if that is free. It may be taken out of the
+ * table just now: either this sees @gone or fl_tel_hide() sees the entry.
+ */
+static void fl_tel_show(struct fl_tel *tel)
+{
+	struct fl_tel **place = fl_tel_place(tel->sk);
+
+	/* pairs with the barrier in fl_tel_hide() */
+	if (!READ_ONCE(*place) && !cmpxchg(place, NULL, tel) &&
+	    READ_ONCE(tel->gone))
+		cmpxchg(place, tel, NULL);
+}
+
+static void fl_tel_hide(struct fl_tel *tel)
+{
+	WRITE_ONCE(tel->gone, true);
+	/* pairs with cmpxchg() in fl_tel_show() */
+	smp_mb();
+	cmpxchg(fl_tel_place(tel->sk), tel, NULL);
+}
+
+/* What fl_tel_lookup() has not found at its place. Context: RCU, the socket is
+ * held.
+ */
+struct fl_tel *fl_tel_search(const struct sock *sk)
+{
+	struct fl_tel *tel;
+
+	if (!atomic_read(&fl_tel_table.nelems))
+		return NULL;
+	tel = rhashtable_lookup(&fl_tel_table, &sk, fl_tel_params);
+	if (tel)
+		fl_tel_show(tel);
+	return tel;
+}
+
+/* Context: RCU callback. */
+static void fl_tel_free_rcu(struct rcu_head *rcu)
+{
+	kmem_cache_free(fl_tel_cache, container_of(rcu, struct fl_tel, rcu));
+}
+
+static void fl_tel_put_ref(struct fl_tel *tel)
+{
+	if (refcount_dec_and_test(&tel->ref))
+		call_rcu(&tel->rcu, fl_tel_free_rcu);
+}
+
+static void fl_tel_remove(struct fl_tel *tel)
+{
+	if (rhashtable_remove_fast(&fl_tel_table, &tel->node, fl_tel_params))
+		return;
+	fl_tel_hide(tel);
+	fl_tel_put_ref(tel);
+}
+
+/**
+ * fl_tel_make() - find or make a socket's entry
+ * @sk: the socket, held
+ *
+ * Context: RCU, any; without the socket lock.
+ * Return: valid under RCU; NULL without memory or if the socket is closed.
+ */
+struct fl_tel *fl_tel_make(struct sock *sk)
+{
+	struct fl_tel *tel = fl_tel_lookup(sk), *other;
+
+	if (tel)
+		return tel;
+	tel = kmem_cache_zalloc(fl_tel_cache, GFP_ATOMIC | __GFP_NOWARN);
+	if (!tel)
+		goto nomem;
+	tel->sk = sk;
+	refcount_set(&tel->ref, 1);
+	other = rhashtable_lookup_get_insert_fast(&fl_tel_table, &tel->node,
+						  fl_tel_params);
+	if (other) {
+		kmem_cache_free(fl_tel_cache, tel);
+		if (IS_ERR(other))
+			goto nomem;
+		return other;
+	}
+	/* see the head of this file; pairs with fl_tel_on_destroy() */
+	smp_mb();
+	if (READ_ONCE(sk->sk_state) == TCP_CLOSE) {
+		fl_tel_remove(tel);
+		return NULL;
+	}
+	return tel;
+
+nomem:
+	fl_tel_add(fl_tel_net_of(sock_net(sk)), FL_TEL_NO_MEMORY);
+	return NULL;
+}
+
+/* What a socket's own IP options take in each segment, bytes. */
+static u32 fl_tel_ip_options(const struct sock *sk)
+{
+	const struct ip_options_rcu *four;
+	u32 bytes = 0;
+
+	rcu_read_lock();
+#if IS_ENABLED(CONFIG_IPV6)
+	if (sk->sk_family == AF_INET6 && !ipv6_addr_v4mapped(&sk->sk_v6_daddr)) {
+		const struct ipv6_txoptions *six = rcu_dereference(inet6_sk(sk)->opt);
+
+		bytes = six ? six->opt_flen + six->opt_nflen : 0;
+		rcu_read_unlock();
+		return bytes;
+	}
+#endif
+	four = rcu_dereference(inet_sk(sk)->inet_opt);
+	bytes = four ? four->opt.optlen : 0;
+	rcu_read_unlock();
+	return bytes;
+}
+
+/* Leave room for the option in each full segment, or (0) take it back. Not by adding and
+ * subtracting: IPv6 options that are set on a connection forget what is added.
+ */
+static void fl_tel_reserve(struct sock *sk, u32 bytes)
+{
+	struct inet_connection_sock *icsk = inet_csk(sk);
+
+	icsk->icsk_ext_hdr_len = fl_tel_ip_options(sk) + bytes;
+	icsk->icsk_sync_mss(sk, icsk->icsk_pmtu_cookie);
+}
+
+/**
+ * fl_tel_start() - a congestion control wants telemetry
+ * @sk: the socket
+ *
+ * From now on every segment with data bears the option. Context: init callback,
+ * socket lock held, any.
+ * Return: valid until fl_tel_stop(); NULL if there can be none: the socket's
+ * traffic is signed, or there is no memory.
+ */
+struct fl_tel *fl_tel_start(struct sock *sk)
+{
+	struct fl_tel *tel;
+
+	if (fl_tel_signed(sk)) {
+		fl_tel_add(fl_tel_net_of(sock_net(sk)), FL_TEL_SIGNED);
+		return NULL;
+	}
+	rcu_read_lock();
+	tel = fl_tel_make(sk);
+	if (tel)
+		refcount_inc(&tel->ref);
+	rcu_read_unlock();
+	if (!tel)
+		return NULL;
+	if (!tel->reserved) {
+		tel->reserved = true;
+		fl_tel_reserve(sk, FL_TELEMETRY_BYTES);
+	}
+	WRITE_ONCE(tel->sending, true);
+	return tel;
+}
+EXPORT_SYMBOL_GPL(fl_tel_start);
+
+/**
+ * fl_tel_stop() - a congestion control leaves a socket
+ * @sk: the socket
+ * @tel: what fl_tel_start() gave, or NULL
+ *
+ * What the peer sends is still reflected. Context: release callback, socket lock
+ * held.
+ */
+void fl_tel_stop(struct sock *sk, struct fl_tel *tel)
+{
+	if (!tel)
+		return;
+	WRITE_ONCE(tel->sending, false);
+	if (tel->reserved) {
+		tel->reserved = false;
+		if (sk->sk_state != TCP_CLOSE)
+			fl_tel_reserve(sk, 0);
+	}
+	fl_tel_put_ref(tel);
+}
+EXPORT_SYMBOL_GPL(fl_tel_stop);
+
+/**
+ * fl_tel_watch() - a congestion control wants to know the TTL of what comes, or not
+ * @sk: the socket; caller holds its lock
+ * @tel: where it is told, NULL = not watched; updated
+ * @want: does it?
+ *
+ * Takes no room in segments. Without memory nothing is told. Context: any.
+ */
+void fl_tel_watch(struct sock *sk, struct fl_tel **tel, bool want)
+{
+	struct fl_tel *t = *tel;
+
+	if (want == !!t)
+		return;
+	if (!want) {
+		WRITE_ONCE(*tel, NULL);
+		WRITE_ONCE(t->watched, false);
+		atomic_dec(&fl_tel_watched);
+		fl_tel_put_ref(t);
+		return;
+	}
+	rcu_read_lock();
+	t = fl_tel_make(sk);
+	if (t)
+		refcount_inc(&t->ref);
+	rcu_read_unlock();
+	if (!t)
+		return;
+	WRITE_ONCE(t->watched, true);
+	atomic_inc(&fl_tel_watched);
+	WRITE_ONCE(*tel, t);
+}
+EXPORT_SYMBOL_GPL(fl_tel_watch);
+
+/* Counts a flow that goes on without telemetry. Context: any. */
+void fl_tel_note_fallback(const struct sock *sk)
+{
+	fl_tel_add(fl_tel_net_of(sock_net(sk)), FL_TEL_FALLBACKS);
+}
+EXPORT_SYMBOL_GPL(fl_tel_note_fallback);
+
+/* Context: socket lock held, its state is TCP_CLOSE. */
+static void fl_tel_on_destroy(void *data, struct sock *sk)
+{
+	struct fl_tel *tel;
+
+	/* pairs with fl_tel_make() */
+	smp_mb();
+	rcu_read_lock();
+	tel = fl_tel_lookup(sk);
+	if (tel)
+		fl_tel_remove(tel);
+	rcu_read_unlock();
+}
+
+static int fl_tel_print(struct seq_file *seq, void *v)
+{
+	struct fl_tel_net *tn = fl_tel_net_of(seq_file_single_net(seq));
+	int i, cpu;
+	u64 sum;
+
+	for (i = 0; i < FL_TEL_COUNTS; i++) {
+		sum = 0;
+		for_each_possible_cpu(cpu)
+			sum += READ_ONCE(per_cpu_ptr(tn->counts, cpu)->n[i]);
+		seq_printf(seq, "%s %llu\n", fl_tel_names[i], sum);
+	}
+	return 0;
+}
+
+static int __net_init fl_tel_net_init(struct net *net)
+{
+	struct fl_tel_net *tn = fl_tel_net_of(net);
+
+	tn->profile = fl_profile_get(net);
+	tn->counts = alloc_percpu(struct fl_tel_counts);
+	if (!tn->counts)
+		return -ENOMEM;
+	if (!proc_create_net_single("fairlane_telemetry", 0444, net->proc_net,
+				    fl_tel_print, NULL)) {
+		free_percpu(tn->counts);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+static void __net_exit fl_tel_net_exit(struct net *net)
+{
+	remove_proc_entry("fairlane_telemetry", net->proc_net);
+	free_percpu(fl_tel_net_of(net)->counts);
+}
+
+static struct pernet_operations fl_tel_net_ops = {
+	.init = fl_tel_net_init,
+	.exit = fl_tel_net_exit,
+	.id = &fl_tel_net_id,
+	.size = sizeof(struct fl_tel_net),
+};
+
+static void fl_tel_match(struct tracepoint *tp, void *data)
+{
+	if (!strcmp(tp->name, "tcp_destroy_sock"))
+		fl_tel_tracepoint = tp;
+}
+
+/* No hook and no congestion control is left, sockets may be. */
+static void fl_tel_free(void *ptr, void *arg)
+{
+	kmem_cache_free(fl_tel_cache, ptr);
+}
+
+/* Context: process, module load. Return: 0 or a negative errno. */
+int fl_telemetry_init(void)
+{
+	int err;
+
+	BUILD_BUG_ON(ARRAY_SIZE(fl_tel_names) != FL_TEL_COUNTS);
+	/* the compiler compares the arguments */
+	check_trace_callback_type_tcp_destroy_sock(fl_tel_on_destroy);
+	for_each_kernel_tracepoint(fl_tel_match, NULL);
+	if (!fl_tel_tracepoint)
+		return -EOPNOTSUPP;
+	/* packets make them, in softirq: what a process makes is its group's */
+	BUILD_BUG_ON(sizeof(struct fl_tel) > SMP_CACHE_BYTES);
+	fl_tel_cache = kmem_cache_create("fairlane_telemetry",
+					 sizeof(struct fl_tel), 0,
+					 SLAB_HWCACHE_ALIGN | SLAB_ACCOUNT,
+					 NULL);
+	if (!fl_tel_cache)
+		return -ENOMEM;
+	err = rhashtable_init(&fl_tel_table, &fl_tel_params);
+	if (err)
+		goto cache;
+	err = register_pernet_subsys(&fl_tel_net_ops);
+	if (err)
+		goto table;
+	err = tracepoint_probe_register(fl_tel_tracepoint, fl_tel_on_destroy,
+					NULL);
+	if (err)
+		goto pernet;
+	return 0;
+
+pernet:
+	unregister_pernet_subsys(&fl_tel_net_ops);
+table:
+	rhashtable_destroy(&fl_tel_table);
+cache:
+	kmem_cache_destroy(fl_tel_cache);
+	return err;
+}
+
+/* Context: process, module unload, after fl_option_exit(). */
+void fl_telemetry_exit(void)
+{
+	tracepoint_probe_unregister(fl_tel_tracepoint, fl_tel_on_destroy, NULL);
+	tracepoint_synchronize_unregister();
+	unregister_pernet_subsys(&fl_tel_net_ops);
+	rhashtable_free_and_destroy(&fl_tel_table, fl_tel_free, NULL);
+	rcu_barrier();
+	kmem_cache_destroy(fl_tel_cache);
+}

@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * LEDBAT for TCP (RFC 6817): sends while nobody else does, and yields when
+ * packets begin to queue.
+ *
+ * The window control is ledbat/core/ledbat.c; this file measures delays and connects
+ * with the stack.
+ *
+ * Delay: LEDBAT goes by the one-way delay, so that a queue on the way back is
+ * not taken for one on the way there. An ACK's time stamp less the one that it
+ * echoes is such a delay, in ticks of the hosts' time stamp clocks and with an
+ * offset that the base delay contains, too. It is used where
+ *
+ *  - there are time stamps, and the peer's tick is ours (watched for a second),
+ *  - four ticks fit into the target. Linux ticks every ms (us, where a route has
+ *    the feature tcp_usec_ts): so for targets of 4 ms (4 us) and more.
+ *
+ * Otherwise the RTT serves, in ns. It bounds the one-way delay, too: see
+ * fl_ledbat_queue_ns().
+ *
+ * Target: net.fairlane.ledbat_target_ns. With 0, the default, the PrioPlus
+ * channel of the socket's priority, i * (A + B), at least one channel: what the
+ * PrioPlus paper compares with (section 6: 4 to 32 us). The RFC's 100 ms is for
+ * paths with queues that deep.
+ *
+ * ECN's CE counts as a loss, which is what RFC 3168 says of a control that does
+ * not know better.
+ */
+#include <linux/module.h>
+#include <net/tcp.h>
+
+#include "compat/compat.h"
+#include "ledbat/core/ledbat.h"
+#include "fairlane/fl_flow.h"
+#include "fairlane/fl_trace.h"
+
+/* So many ticks of a time stamp clock must fit into the target. */
+#define LEDBAT_TICKS_MIN	4
+
+/**
+ * struct ledbat_flow - a flow
+ * @at: what readers find it by
+ * @set: settings of the socket
+ * @wnd: window, packets << FL_WND_SHIFT
+ * @state: of the window control
+ * @rtt: delay samples
+ * @rtt_base: smallest RTTs of full packets, ns
+ * @owd_base: smallest one-way delays, ticks
+ * @clock: the peer's time stamp clock
+ * @una: tp->snd_una at the last ACK
+ * @base_ns: base RTT, ns; 0 = not known yet
+ * @target_ns: target above it, ns
+ * @delay_ns: last queueing delay and base RTT, ns, for those who ask
+ * @slow: in slow start
+ * @one_way: the last delay was one-way
+ * @rcu: readers of ledbat_info() do not hold the socket lock
+ */
+struct ledbat_flow {
+	struct fl_attached at;
+	struct fl_flow *set;
+	u64 wnd;
+	struct fl_ledbat_state state;
+	struct fl_rtt rtt;
+	struct fl_ledbat_base rtt_base;
+	struct fl_ledbat_base owd_base;
+	struct fl_ledbat_clock clock;
+	u32 una;
+	u32 base_ns;
+	u32 target_ns;
+	u32 delay_ns;
+	bool slow;
+	bool one_way;
+	struct rcu_head rcu;
+};
+
+/**
+ * struct ledbat - what lies in the socket itself
+ * @flow: the flow; NULL on listeners and without memory
+ */
+struct ledbat {
+	struct ledbat_flow __rcu *flow;
+};
+
+/* The flow of a socket. Context: socket lock held. */
+static struct ledbat_flow *ledbat_flow_of(struct sock *sk)
+{
+	const struct ledbat *lb = inet_csk_ca(sk);
+
+	return rcu_dereference_protected(lb->flow, lockdep_sock_is_held(sk));
+}
+
+/* Target queueing delay, ns, at least 1. */
+static u32 ledbat_target_ns(const struct sock *sk, const struct ledbat_flow *fl,
+			    const struct fl_profile *pf)
+{
+	u32 target_ns = READ_ONCE(pf->ledbat_target_ns);
+	u32 width_ns = READ_ONCE(pf->fluct_ns) + READ_ONCE(pf->noise_ns);
+
+	return target_ns ?: max_t(u32, fl_flow_prio(sk, fl->set), 1) * width_ns;
+}
+
+/* Queueing delay on the way there, ns, by time stamps; U32_MAX = cannot be told
+ * from them. Context: an ACK's RTT was measured.
+ */
+static u32 ledbat_one_way(const struct sock *sk, struct ledbat_flow *fl,
+			  u32 rtt_queue_ns)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	u64 now_ns = tp->tcp_clock_cache;
+	u32 tick_ns = fl_tcp_tick_ns(tp);
+	u32 owd, base;
+
+	if (!tp->rx_opt.saw_tstamp || !tp->rx_opt.rcv_tsecr)
+		return U32_MAX;
+	owd = tp->rx_opt.rcv_tsval - tp->rx_opt.rcv_tsecr;
+	base = fl_ledbat_base_add(&fl->owd_base, now_ns, owd);
+	if (fl_ledbat_watch(&fl->clock, now_ns, tp->rx_opt.rcv_tsval,
+			    tick_ns) != FL_LEDBAT_TICKS ||
+	    fl->target_ns / LEDBAT_TICKS_MIN < tick_ns)
+		return U32_MAX;
+	return fl_ledbat_queue_ns(owd, base, tick_ns, rtt_queue_ns);
+}
+
+/* What the window control calls the delay: base RTT and queueing delay, ns; 0 =
+ * nothing is known. Context: ACK, socket lock held.
+ */
+static u32 ledbat_delay(const struct sock *sk, struct ledbat_flow *fl,
+			const struct fl_profile *pf, u32 rtt_ns, bool full)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	u32 queue_ns, one_way_ns, base_ns = fl->rtt_base.base;
+
+	if (!rtt_ns)
+		return 0;
+	/* the history compares modulo 2^32 */
+	rtt_ns = min_t(u32, rtt_ns, S32_MAX);
+	if (full)
+		base_ns = fl_ledbat_base_add(&fl->rtt_base,
+					     tp->tcp_clock_cache, rtt_ns);
+	fl->base_ns = fl_flow_base_rtt_ns(fl->set, pf) ?: base_ns;
+	if (!fl->base_ns)
+		return 0;
+	fl->target_ns = ledbat_target_ns(sk, fl, pf);
+	queue_ns = rtt_ns > fl->base_ns ? rtt_ns - fl->base_ns : 0;
+	one_way_ns = ledbat_one_way(sk, fl, queue_ns);
+	fl->one_way = one_way_ns != U32_MAX;
+	if (fl->one_way)
+		queue_ns = one_way_ns;
+	fl->delay_ns = fl->base_ns + queue_ns;
+	return fl->delay_ns;
+}
+
+static const struct fl_cc ledbat_cc;
+
+/* What the flow does, for the control plane. Context: RCU, socket not locked. */
+static void ledbat_info(struct sock *sk, const struct fl_attached *at,
+			struct fl_info *info)
+{
+	const struct ledbat_flow *fl = container_of(at, struct ledbat_flow, at);
+	u32 base_ns;
+	u64 wnd;
+
+	if (at == &ledbat_cc.none)
+		return;
+	base_ns = READ_ONCE(fl->base_ns);
+	info->state = base_ns ? FL_STATE_SENDING : FL_STATE_START;
+	if (!info->base_rtt_ns && base_ns) {
+		info->base_rtt_ns = base_ns;
+		info->base_rtt_from = FL_FROM_MEASURED;
+	}
+	if (base_ns)
+		info->target_ns = base_ns + READ_ONCE(fl->target_ns);
+	info->delay_ns = READ_ONCE(fl->delay_ns);
+	wnd = min_t(u64, READ_ONCE(fl->wnd), 1ULL << 44);
+	info->window_milli = (wnd * 1000) >> FL_WND_SHIFT;
+	/* no more than 2^20 packets of 2^16 bytes */
+	if (info->base_rtt_ns)
+		info->rate_bps = div_u64(((wnd >> 8) * tcp_sk(sk)->mss_cache >>
+					  (FL_WND_SHIFT - 8)) * 8 *
+					 NSEC_PER_SEC, info->base_rtt_ns);
+}
+
+static const struct fl_cc ledbat_cc = {
+	.none = { .cc = &ledbat_cc },
+	.name = "ledbat",
+	.info = ledbat_info,
+};
+
+/* Set up a flow. Context: any, socket lock held. Without memory, the socket
+ * goes on with the window it has and a later ACK tries again.
+ */
+static void ledbat_adopt(struct sock *sk)
+{
+	struct ledbat *lb = inet_csk_ca(sk);
+	const struct fl_profile *pf;
+	struct ledbat_flow *fl;
+
+	fl = kzalloc(sizeof(*fl), GFP_ATOMIC | __GFP_NOWARN);
+	if (!fl)
+		return;
+	fl->set = fl_flow_attach(sk, &ledbat_cc);
+	pf = fl_profile_for(sk, fl->set);
+	fl->una = tcp_sk(sk)->snd_una;
+	fl->slow = true;
+	fl->wnd = (u64)READ_ONCE(pf->ledbat_init_pkts) << FL_WND_SHIFT;
+	fl_ledbat_ops.init(&fl->state, ktime_get_ns());
+	fl_take_over(sk, READ_ONCE(pf->gso_segs));
+	rcu_assign_pointer(lb->flow, fl);
+	fl->at.cc = &ledbat_cc;
+	fl_flow_show(fl->set, &fl->at);
+	fl_apply_wnd(sk, fl->wnd, 0, 0);
+}
+
+/* Context: any, socket lock held; handshake complete. */
+static void ledbat_init(struct sock *sk)
+{
+	struct ledbat *lb = inet_csk_ca(sk);
+
+	BUILD_BUG_ON(sizeof(struct ledbat) > ICSK_CA_PRIV_SIZE);
+	RCU_INIT_POINTER(lb->flow, NULL);
+	ledbat_adopt(sk);
+}
+
+/* The limits of the RFC as those of the window control. flight: packets that
+ * were not acknowledged before this ACK.
+ */
+static void ledbat_limits(const struct ledbat_flow *fl,
+			  const struct fl_profile *pf, u32 flight,
+			  struct fl_target *t)
+{
+	u32 min_pkts = READ_ONCE(pf->ledbat_min_pkts);
+	u64 max_pkts = flight;
+
+	max_pkts += fl->slow ? flight : READ_ONCE(pf->ledbat_allowed_pkts);
+	t->min_wnd = (u64)min_pkts << FL_WND_SHIFT;
+	t->max_wnd = max_t(u64, max_pkts, min_pkts) << FL_WND_SHIFT;
+	t->base_ns = fl->base_ns;
+	t->target_ns = fl->base_ns + fl->target_ns;
+	t->ai_wnd = div_u64((u64)READ_ONCE(pf->ledbat_gain_permille) <<
+			    FL_WND_SHIFT, 1000);
+}
+
+/* Context: each ACK of new data, softirq or backlog, socket lock held. */
+static void ledbat_cong_control(FL_CONG_CONTROL_ARGS)
+{
+	struct ledbat_flow *fl = ledbat_flow_of(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+	struct fl_sample s = {
+		.now_ns = tp->tcp_clock_cache,
+		.acked_pkts = rs->acked_sacked,
+		.wnd_limited = !rs->is_app_limited,
+	};
+	const struct fl_profile *pf;
+	struct fl_target t;
+	bool full;
+
+	if (!fl) {
+		/* the ACK of our SYN comes before ledbat_init() */
+		if (inet_csk(sk)->icsk_ca_initialized)
+			ledbat_adopt(sk);
+		return;
+	}
+	pf = fl_profile_for(sk, fl->set);
+	full = fl_full_packets(sk, &fl->una, s.acked_pkts);
+	s.delay_ns = ledbat_delay(sk, fl, pf, fl_rtt_sample(sk, &fl->rtt, rs),
+				  full);
+	ledbat_limits(fl, pf, tp->packets_out + s.acked_pkts, &t);
+	if (fl->slow)
+		fl->slow = fl_ledbat_slow_start(&fl->state, &t, &fl->wnd, &s);
+	else
+		fl_ledbat_ops.on_ack(&fl->state, &t, &fl->wnd, &s);
+	trace_fl_delay_update(sk, s.delay_ns, t.target_ns,
+			      (fl->wnd * 1000) >> FL_WND_SHIFT);
+	fl_apply_wnd(sk, fl->wnd, 0, fl->base_ns);
+	fl_take_over(sk, READ_ONCE(pf->gso_segs));
+	fl_rtt_remember(sk, &fl->rtt);
+}
+
+/* Losses and marks. Context: socket lock held. */
+static void ledbat_set_state(struct sock *sk, u8 new_state)
+{
+	struct ledbat_flow *fl = ledbat_flow_of(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+	struct fl_target t = {};
+
+	if (!fl || (new_state != TCP_CA_CWR && new_state != TCP_CA_Recovery &&
+		    new_state != TCP_CA_Loss))
+		return;
+	t.min_wnd = (u64)READ_ONCE(fl_profile_for(sk, fl->set)->ledbat_min_pkts)
+		    << FL_WND_SHIFT;
+	fl->slow = false;
+	fl_ledbat_ops.on_loss(&fl->state, &t, &fl->wnd, tp->tcp_clock_cache,
+			      min_t(u64, (u64)(tp->srtt_us >> 3) * NSEC_PER_USEC,
+				    U32_MAX),
+			      new_state == TCP_CA_Loss ? FL_LOSS_TIMEOUT :
+							 FL_LOSS_FAST);
+}
+
+/* Required by the stack; the window is set in cong_control alone. */
+static u32 ledbat_ssthresh(struct sock *sk)
+{
+	return TCP_INFINITE_SSTHRESH;
+}
+
+static u32 ledbat_undo_cwnd(struct sock *sk)
+{
+	return max_t(u32, tcp_snd_cwnd(tcp_sk(sk)), 1);
+}
+
+static u32 ledbat_min_tso_segs(struct sock *sk)
+{
+	return 1;
+}
+
+/* Another congestion control, or the end. Also called without ledbat_init(), on
+ * listeners, and twice. Context: socket lock held.
+ */
+static void ledbat_release(struct sock *sk)
+{
+	struct ledbat *lb = inet_csk_ca(sk);
+	struct ledbat_flow *fl = ledbat_flow_of(sk);
+
+	if (!fl)
+		return;
+	RCU_INIT_POINTER(lb->flow, NULL);
+	fl_flow_detach(sk, fl->set);
+	fl_give_back(sk);
+	kfree_rcu(fl, rcu);
+}
+
+static struct tcp_congestion_ops tcp_ledbat __read_mostly = {
+	.init		= ledbat_init,
+	.release	= ledbat_release,
+	.ssthresh	= ledbat_ssthresh,
+	.undo_cwnd	= ledbat_undo_cwnd,
+	.cong_control	= ledbat_cong_control,
+	.set_state	= ledbat_set_state,
+	.min_tso_segs	= ledbat_min_tso_segs,
+	.get_info	= fl_diag_fill,
+	.flags		= TCP_CONG_NON_RESTRICTED,
+	.owner		= THIS_MODULE,
+	.name		= "ledbat",
+};
+
+static int __init ledbat_register(void)
+{
+	return tcp_register_congestion_control(&tcp_ledbat);
+}
+
+static void __exit ledbat_unregister(void)
+{
+	tcp_unregister_congestion_control(&tcp_ledbat);
+}
+
+module_init(ledbat_register);
+module_exit(ledbat_unregister);
+
+MODULE_AUTHOR("The Fairlane developers");
+MODULE_DESCRIPTION("LEDBAT: background transport that yields to any queue");
+MODULE_LICENSE("GPL");
+MODULE_VERSION("0.1");

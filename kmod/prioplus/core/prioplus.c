@@ -1,0 +1,612 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * PrioPlus: virtual priorities in one queue, by channels of delay.
+ *
+ * The queue of a bottleneck belongs to the highest priority that sends. Each
+ * priority i has a channel around its target delay (section 4.3.2):
+ *
+ *	D_target(i) = base RTT + i (A + B),   D_limit(i) = D_target(i) + A/2 + B
+ *
+ * and there are four situations (section 4.1):
+ *
+ *	delay > D_limit		a higher priority sends: stop, probe
+ *	delay = base RTT	nobody fills the link: linear start
+ *	base RTT .. D_target	lower priorities send: adaptive increase, so
+ *				that they see more than their limit
+ *	around D_target		the own priority: the original CC
+ *
+ * With pp_chan.paper this is Algorithm 1 as printed, except that its line 15
+ * doubles #flow where section 4.3.1 halves it, that its line 7 stops with the
+ * third sample above the limit where the text says two, and that a flow
+ * whose share of W_LS is below a tenth of a packet probes again (which is
+ * what the authors' simulator does).
+ *
+ * Without it, these things differ. Each is here because the paper's way was
+ * measured to be slow or unstable with few packets in flight (10 Gbit/s) or
+ * with many flows; Documentation/prioplus.rst has the numbers.
+ *
+ * 1. #flow comes from the own channel. delay * LineRate / W (line 8) counts
+ *    the flows of the own priority only when nobody else has packets in the
+ *    queue. At a preemption others do, and W is collapsing, so the paper's
+ *    estimate is up to 100 times too high and reclaiming takes as long as it
+ *    takes to halve it again. Here it is averaged while the delay stays in the
+ *    own channel. A flow that has not been there yet takes the formula when
+ *    its growth has raised the delay in proportion, since then its priority
+ *    owns the queue.
+ *
+ *    At base delay the line holds no more than a BDP, so #flow is no more than
+ *    BDP / W there; the paper halves it every RTT, from whatever it was.
+ *
+ * 2. One RTT instead of two (section 4.2.3). An increase is sent at once, and
+ *    the RTT ends with the ACK of the last packet of that burst, whose delay
+ *    includes the increase. So every RTT can end with an increase.
+ *
+ * 3. The adaptive increase is a share of the room: (D_target - delay) *
+ *    LineRate / #flow, half of it in an RTT. The paper's step, W *
+ *    (D_target - delay) / delay, is right when the own priority owns the
+ *    queue, and tiny for the few packets of a newcomer. A newcomer that does
+ *    not know #flow grows by half, and at least by a packet.
+ *
+ * 4. A linear start with unknown #flow begins with two packets (or
+ *    first_permille of the BDP) and at most doubles in an RTT, up to W_LS per
+ *    RTT: 300 flows that start at once make 55 us of queue instead of 570.
+ *
+ * 5. Stopping. A flow that is settled in its channel stops at the second sample
+ *    above the limit, as in the paper. In the middle of a conflict an excess
+ *    may be the flow's own: all priorities that wake up after an end fill the
+ *    same room. Such a flow stops when the excess has lasted for several RTTs;
+ *    the original CC shrinks it meanwhile. The paper's rule makes the heir
+ *    stop, too, and it all begins again. What a flow has settled in, it does
+ *    not forget at once: of two flows, the first that stops leaves room that
+ *    would let the other one fight on against the newcomer.
+ *
+ * 6. Resuming. Only a queue at base delay, or a delay that stayed below the
+ *    limit for several probes (resume_permille says how many: few for a
+ *    network of few flows), lets a preempted flow resume, and a flow
+ *    farther below the channel that was last in use needs more of them: the
+ *    heir is the first to wake up, and the dip in the queue while one
+ *    priority hands over to the next wakes nobody. A delay below the limit that
+ *    does not move counts for more than one that does: that is a lower
+ *    priority's queue, not a newcomer's who is on the way up. Flows that met a
+ *    higher priority before they sent anything are as those that it stopped.
+ *
+ * 7. Many flows. A window below a packet cannot be sent at once: all stopped
+ *    flows of a priority would come back with a packet each (section 4.2.1),
+ *    far more than there is room for, and stop one another for ever. Such a
+ *    flow resumes with a packet and a probability: the window of a linear
+ *    start, or its part of the room if all who want to share it (pp_count.c).
+ *    For the same reason a newcomer whose linear start made a queue above the
+ *    limit falls to its share at once, and the additive increase is a function
+ *    of #flow that makes shares meet.
+ *
+ * 8. Probes. While a higher priority has the link, flows probe less often the
+ *    more flows their priority has and the more channels farther up the queue
+ *    is (section 4.2.1 has (delay - D_target) for it). And a crowd uses no more
+ *    than a sixteenth of the line for probes: on a slow line they would be the
+ *    queue that they measure.
+ *
+ * 9. Long paths, whose base RTT is eight channels and more (pp_chan.paced). What a
+ *    step of the linear start sends at once would be a queue of many channels, so
+ *    the sender spreads its window over a base RTT. A start that overshoots by a
+ *    part of the BDP is above all limits, so each begins with up to ten packets,
+ *    doubles at most, and ends at the own share of what line and channel hold. A
+ *    higher priority pushes others out when it has a channel's worth, and needs
+ *    some doublings more until it fills the line: those that it has stopped would
+ *    take its climb for its end, and wait for that many more probes. And W_AI is
+ *    so little of a BDP that shares would take seconds to meet: share_ns
+ *    (pp_weight.c) is A/32 unless it is set. A settled flow stops at the second sample
+ *    that is a channel above its limit, without waiting for the end of a round.
+ */
+#include "pp_count.h"
+#include "pp_weight.h"
+#include "swift/core/swift.h"
+
+/* Smallest window: a packet in 1024 RTTs. */
+#define PP_MIN_WND		(FL_WND_ONE / 1024)
+/* Paper mode: below this share of W_LS a flow probes again (simulator). */
+#define PP_PAPER_MIN_WND	(FL_WND_ONE / 10)
+
+/* A newcomer begins with that window above a queue that is less than this many
+ * halves of a channel below its target: that of the next priority.
+ */
+#define PP_NEAR_HALVES		3
+
+/* RTTs above the limit until a flow stops: settled or far from the heir; */
+#define PP_OVER_AT_ONCE		1
+/* in a conflict; */
+#define PP_OVER_CONFLICT	3
+/* in a conflict, and most of the queue is the own priority's. */
+#define PP_OVER_OWN		4
+/* "Most" is this many eighths. */
+#define PP_OWN_EIGHTHS		6
+/* A preempted flow whose priority has less than these eighths: at once. */
+#define PP_REST_EIGHTHS		2
+
+/* RTTs for which a higher priority is suspected after an excess. */
+#define PP_HOLD			8
+/* RTTs below the own channel that end the suspicion. */
+#define PP_HOLD_LOW		2
+
+/* Points for resuming (how many are needed: pp_chan.c): PP_CLEAR_BASE are given by a
+ * probe at base delay, these by one below the limit,
+ */
+#define PP_CLEAR_BELOW		2
+/* or by one that saw what the last one saw, within PP_STILL_EPS epsilon, */
+#define PP_CLEAR_STILL		5
+#define PP_STILL_EPS		2
+/* More channels than this make no difference. */
+#define PP_GAP_MAX		5
+/* A flow this far from the heir's channel is not the heir. */
+#define PP_GAP_FAR		2
+/* Probe interval: base RTTs added for each channel of the gap, */
+#define PP_PROBE_GAP		2
+/* for each 2^2 flows of the priority, at most 32, */
+#define PP_PROBE_FLOWS_SHIFT	2
+#define PP_PROBE_FLOWS_MAX	32
+/* and for each flow, up to this many, and each channel beyond the first. */
+#define PP_PROBE_BEYOND_MAX	32
+
+/**
+ * pp_init() - begin a flow, stopped: it probes before it sends
+ * @pp: the flow
+ * @base: the original CC
+ * @now_ns: time, ns
+ * @snd_nxt: next sequence number
+ */
+void pp_init(struct pp_core *pp, const struct fl_base_ops *base, u64 now_ns,
+	     u32 snd_nxt)
+{
+	*pp = (struct pp_core) {
+		.base = base,
+		.round_end = snd_nxt,
+		.flows_q8 = PP_FLOWS_ONE,
+		.crowd_q8 = PP_FLOWS_ONE,
+		.stopped = 1,
+	};
+	base->init(pp->base_state, now_ns);
+}
+
+/**
+ * pp_suspend_idle() - a flow that had nothing to send probes before it does
+ * @pp: the flow
+ *
+ * As if new, but it keeps what it knows about #flow.
+ */
+void pp_suspend_idle(struct pp_core *pp)
+{
+	pp->stopped = 1;
+	pp->preempted = 0;
+	pp->gap = 0;
+	pp->clear = 0;
+}
+
+/**
+ * pp_begin_urgent() - begin without a probe (section 4.4)
+ * @pp: the flow, stopped and without data in flight
+ * @ch: its channel
+ * @snd_nxt: next sequence number
+ *
+ * With W_LS = BDP, and as one of as many flows as were counted before.
+ */
+void pp_begin_urgent(struct pp_core *pp, const struct pp_chan *ch, u32 snd_nxt)
+{
+	pp->linear = 1;
+	pp_go(pp, max_t(u64, pp_own_part(pp, ch->start_wnd), FL_WND_ONE),
+	      snd_nxt);
+}
+
+/**
+ * pp_skip() - what was sent until now says nothing
+ * @pp: the flow
+ * @snd_nxt: next sequence number; ACKs of earlier data end no RTT
+ */
+void pp_skip(struct pp_core *pp, u32 snd_nxt)
+{
+	if (!pp->glide)
+		pp->ref_wnd = 0;
+	pp->round_end = snd_nxt;
+	pp->over = 0;
+}
+
+/**
+ * pp_go() - begin to send
+ * @pp: the flow
+ * @wnd: window, packets << FL_WND_SHIFT
+ * @snd_nxt: next sequence number; ACKs of earlier data end no RTT
+ */
+void pp_go(struct pp_core *pp, u64 wnd, u32 snd_nxt)
+{
+	pp->wnd = wnd;
+	pp->glide = 0;
+	pp_skip(pp, snd_nxt);
+	pp->in_channel = 0;
+	pp->below = 0;
+	pp->over_rounds = 0;
+	pp->clear = 0;
+	pp->stopped = 0;
+	pp->dual = 0;
+}
+
+/* Base RTTs in which a probe is sent: one, or more while a higher priority has
+ * the link; see 8. above.
+ */
+static u32 pp_probe_rtts(const struct pp_core *pp, const struct pp_chan *ch,
+			 u32 delay_ns)
+{
+	u32 flows = pp->flows_q8 >> PP_FLOWS_SHIFT;
+	u32 rtts = 1;
+
+	if (ch->paper || delay_ns < ch->limit_ns)
+		return rtts;
+	rtts += pp->gap * PP_PROBE_GAP;
+	rtts += min_t(u32, flows >> PP_PROBE_FLOWS_SHIFT, PP_PROBE_FLOWS_MAX);
+	if (pp->gap > 1)
+		rtts += (pp->gap - 1) * min_t(u32, flows, PP_PROBE_BEYOND_MAX);
+	return rtts;
+}
+
+/* Wait before a probe: (delay - D_target) + random(BaseRtt), section 4.2.1,
+ * the latter times a factor.
+ */
+static void pp_set_probe_wait(struct pp_core *pp, const struct pp_chan *ch,
+			      u32 delay_ns, u32 random)
+{
+	u64 span_ns = (u64)ch->base_ns * pp_probe_rtts(pp, ch, delay_ns);
+	u64 room_ns = 0, wait_ns;
+
+	/* twice: half of it is the mean */
+	if (!ch->paper)
+		room_ns = ((u64)ch->probe_room_ns * pp->crowd_q8) >>
+			  (PP_FLOWS_SHIFT - 1);
+	span_ns = min_t(u64, max_t(u64, span_ns, room_ns), U32_MAX);
+	wait_ns = (random * span_ns) >> 32;
+	if (delay_ns > ch->target_ns)
+		wait_ns += delay_ns - ch->target_ns;
+	pp->probe_wait_ns = min_t(u64, wait_ns,
+				  max_t(u64, ch->probe_cap_ns, room_ns));
+}
+
+static noinline enum pp_verdict pp_stop(struct pp_core *pp,
+					const struct pp_chan *ch,
+					const struct fl_sample *s)
+{
+	pp->stopped = 1;
+	pp->preempted = 1;
+	pp->clear = -ch->clear_stop;
+	pp->in_channel = 0;
+	pp_set_probe_wait(pp, ch, s->delay_ns, s->random);
+	return PP_STOP;
+}
+
+/* RTTs above the limit that this flow endures; see 5. above. */
+static u32 pp_patience(const struct pp_core *pp, const struct pp_chan *ch,
+		       u32 delay_ns)
+{
+	if (pp->in_channel >= PP_SETTLED ||
+	    (pp->preempted && pp->gap >= PP_GAP_FAR))
+		return PP_OVER_AT_ONCE;
+	if (pp->preempted &&
+	    pp_owns_less(pp, ch, delay_ns, PP_REST_EIGHTHS))
+		return PP_OVER_AT_ONCE;
+	if (pp_owns_less(pp, ch, delay_ns, PP_OWN_EIGHTHS))
+		return PP_OVER_CONFLICT;
+	return PP_OVER_OWN;
+}
+
+/* A sample above the limit. Return: true if the flow must stop. */
+static noinline bool pp_over_limit(struct pp_core *pp, const struct pp_chan *ch,
+				   const struct fl_sample *s)
+{
+	if (pp->over < 2)
+		pp->over++;
+	if (ch->paper) {
+		if (pp->over < 2)
+			return false;
+		pp_estimate_at_excess(pp, ch, s->delay_ns);
+		return true;
+	}
+	/* two samples in a row; with one packet in flight, they are RTTs */
+	if (pp->over < 2 && pp->wnd >= 2 * FL_WND_ONE)
+		return false;
+	/* a round is long there, and what is in flight is the high one's queue */
+	if (ch->paced && pp->in_channel >= PP_SETTLED &&
+	    s->delay_ns - ch->limit_ns >= ch->width_ns)
+		return true;
+	if (!fl_seq_after(s->ack_seq, pp->round_end))
+		return false;
+	pp->round_end = s->snd_nxt;
+	if (!pp->over_rounds) {
+		pp_estimate_at_excess(pp, ch, s->delay_ns);
+		if (pp->linear && !pp->flows_known) {
+			pp->wnd = min_t(u64, pp->wnd, pp_own_target(pp, ch));
+			pp_crowd_at_least(pp, pp->flows_q8);
+		}
+	}
+	if (pp->over_rounds < U8_MAX)
+		pp->over_rounds++;
+	pp->hold = PP_HOLD;
+	pp->low_rounds = 0;
+	if (pp->over_rounds < pp_patience(pp, ch, s->delay_ns))
+		return false;
+	if (pp->over_rounds > PP_OVER_AT_ONCE)
+		pp_crowd_collided(pp);
+	return true;
+}
+
+/* An RTT has ended below the limit: is a higher priority still suspected? */
+static void pp_age_suspicion(struct pp_core *pp, const struct pp_chan *ch,
+			     u32 delay_ns)
+{
+	if (!pp->hold) {
+		pp->over_rounds = 0;
+		return;
+	}
+	pp->hold--;
+	if (delay_ns >= ch->lower_ns)
+		pp->low_rounds = 0;
+	else if (++pp->low_rounds >= PP_HOLD_LOW)
+		pp->hold = 0;
+}
+
+/* The end of an RTT below the limit. */
+static void pp_round_own(struct pp_core *pp, const struct pp_chan *ch,
+			 const struct fl_sample *s)
+{
+	u64 step;
+
+	pp_age_suspicion(pp, ch, s->delay_ns);
+	pp_estimate_in_channel(pp, ch, s->delay_ns);
+	pp_estimate_by_response(pp, ch, s->delay_ns);
+	if (s->delay_ns >= ch->target_ns - pp->shift_ns || !s->wnd_limited)
+		return;
+	if (s->delay_ns > ch->lower_ns)
+		pp->below = 0;
+	if (pp_at_base(ch, s->delay_ns)) {
+		pp->below = 0;
+		pp->hold = 0;
+		pp->over_rounds = 0;
+		pp_estimate_at_base(pp, ch, s->delay_ns);
+		step = pp_base_step(pp, ch, s->delay_ns);
+	} else {
+		step = pp_adaptive_step(pp, ch, s->delay_ns);
+	}
+	pp->wnd += step;
+	/* the next RTT ends with the last packet that this step sends */
+	pp->round_end += (step >> FL_WND_SHIFT) * s->seq_per_pkt;
+}
+
+/* An RTT has ended, above the limit or below: every other one after an increase. */
+static void pp_turn_paper(struct pp_core *pp, const struct fl_sample *s)
+{
+	pp->round_end = s->snd_nxt;
+	pp->dual = !pp->dual;
+	if (!pp->dual)
+		pp->step_wnd = 0;
+}
+
+/* The end of an RTT as the paper prints it, lines 13 to 20. */
+static void pp_round_paper(struct pp_core *pp, const struct pp_chan *ch,
+			   const struct fl_sample *s)
+{
+	if (s->delay_ns > ch->target_ns)
+		return;
+	if (pp_at_base(ch, s->delay_ns)) {
+		pp->wnd += pp_base_step(pp, ch, s->delay_ns);
+	} else if (pp->dual) {
+		pp->step_wnd = div_u64(pp->wnd * (ch->target_ns - s->delay_ns),
+				       s->delay_ns);
+		pp->step_wnd = min_t(u64, pp->wnd / 2, pp->step_wnd);
+	}
+}
+
+/* The same, in the paper's way as well, and with weights. Above the limit,
+ * pp_over_limit() counts RTTs.
+ */
+static noinline void pp_round(struct pp_core *pp, const struct pp_chan *ch,
+			      const struct fl_sample *s)
+{
+	if (ch->paper) {
+		pp_turn_paper(pp, s);
+		pp_round_paper(pp, ch, s);
+	} else {
+		pp->round_end = s->snd_nxt;
+		if (ch->share_ns)
+			pp_share(pp, ch);
+		pp_round_own(pp, ch, s);
+	}
+	if (pp->glide)
+		pp_glide(pp, ch, s->delay_ns);
+}
+
+/* The original CC, whichever it is. */
+static noinline void pp_base_ack(struct pp_core *pp, const struct pp_chan *ch,
+				 u32 ai_wnd, const struct fl_sample *s)
+{
+	const struct fl_target t = {
+		.target_ns = ch->target_ns - pp->shift_ns,
+		.base_ns = ch->base_ns,
+		.ai_wnd = ai_wnd,
+		.min_wnd = PP_MIN_WND,
+		.max_wnd = ch->max_wnd,
+	};
+
+	pp->base->on_ack(pp->base_state, &t, &pp->wnd, s);
+}
+
+/**
+ * pp_on_ack() - NewAck of Algorithm 1
+ * @pp: the flow
+ * @ch: its channel
+ * @s: what the ACK says
+ *
+ * ACKs that come while the flow is stopped change nothing: they tell of
+ * packets sent before.
+ * Return: PP_SEND; or PP_STOP, and pp->probe_wait_ns is set.
+ */
+enum pp_verdict pp_on_ack(struct pp_core *pp, const struct pp_chan *ch,
+			  const struct fl_sample *s)
+{
+	u32 ai_wnd;
+
+	if (unlikely(pp->stopped || !s->delay_ns))
+		return PP_SEND;
+	if (unlikely(s->delay_ns >= ch->limit_ns)) {
+		if (ch->paper && fl_seq_after(s->ack_seq, pp->round_end))
+			pp_turn_paper(pp, s);
+		if (pp_over_limit(pp, ch, s))
+			return pp_stop(pp, ch, s);
+	} else {
+		pp->over = 0;
+		if (fl_seq_after(s->ack_seq, pp->round_end))
+			pp_round(pp, ch, s);
+	}
+	if (unlikely(ch->paper))
+		ai_wnd = min_t(u64, pp_own_part(pp, ch->ai_wnd) + pp->step_wnd,
+			       U32_MAX);
+	else
+		ai_wnd = pp_own_ai(pp, ch);
+	if (likely(pp->base == &fl_swift_ops))
+		fl_swift_ack((struct fl_swift_state *)pp->base_state,
+			     ch->target_ns - pp->shift_ns, ai_wnd, PP_MIN_WND,
+			     ch->max_wnd, &pp->wnd, s);
+	else
+		pp_base_ack(pp, ch, ai_wnd, s);
+	return PP_SEND;
+}
+
+/* Has a preempted flow seen enough to resume? See 6. above. */
+static bool pp_may_resume(struct pp_core *pp, const struct pp_chan *ch,
+			  u32 delay_ns)
+{
+	u32 moved_ns = delay_ns > pp->probe_ns ? delay_ns - pp->probe_ns :
+						 pp->probe_ns - delay_ns;
+	s32 need = ch->clear_heir, points = PP_CLEAR_BELOW;
+
+	if (ch->paper || !pp->preempted)
+		return true;
+	if (pp_at_base(ch, delay_ns)) {
+		points = PP_CLEAR_BASE;
+		if (pp->gap > 1)
+			need += (pp->gap - 1) * ch->clear_gap;
+	} else if (moved_ns < PP_STILL_EPS * ch->eps_ns) {
+		points = PP_CLEAR_STILL;
+	}
+	if (pp->clear < need)
+		pp->clear += points;
+	return pp->clear >= need;
+}
+
+/* What can be sent of a window: less than a packet is a packet, with that
+ * probability, or nothing; see 7. above.
+ */
+static u64 pp_whole_wnd(u64 wnd, u32 random)
+{
+	if (wnd >= FL_WND_ONE)
+		return wnd;
+	return (random & (FL_WND_ONE - 1)) < wnd ? FL_WND_ONE : 0;
+}
+
+/* Window of a linear start; 0 = not yet. */
+static u64 pp_linear_wnd(struct pp_core *pp, const struct pp_chan *ch,
+			 u32 random)
+{
+	u64 wnd = pp_own_part(pp, ch->start_wnd);
+
+	pp_count_down(pp);
+	if (ch->paper)
+		return wnd < PP_PAPER_MIN_WND ? 0 : wnd;
+	if (!pp->flows_known)
+		return clamp_t(u64, wnd, FL_WND_ONE, ch->first_wnd);
+	if (ch->paced)
+		wnd = min_t(u64, wnd, ch->first_wnd);
+	return pp_whole_wnd(wnd, random);
+}
+
+/* Window of a flow that resumes above somebody's queue; 0 = not yet. */
+static u64 pp_resume_wnd(struct pp_core *pp, const struct pp_chan *ch,
+			 u32 delay_ns, u32 random)
+{
+	u32 room_ns = ch->target_ns > delay_ns ? ch->target_ns - delay_ns : 0;
+	u64 room = fl_ns_to_wnd(ch->ppn, room_ns);
+
+	if (ch->paper)
+		return FL_WND_ONE;
+	if (pp->preempted) {
+		/* all who want to, half of the room, at least a packet */
+		room = max_t(u64, room / 2, FL_WND_ONE);
+		room = pp_crowd_part(pp, room);
+		pp_crowd_room(pp);
+		return pp_whole_wnd(min_t(u64, room, pp_bold(ch) ?
+					  ch->first_wnd : FL_WND_ONE), random);
+	}
+	if (!pp_bold(ch) && room_ns >= ch->width_ns / 2 * PP_NEAR_HALVES)
+		return FL_WND_ONE;
+	return clamp_t(u64, room, FL_WND_ONE, ch->first_wnd);
+}
+
+/**
+ * pp_on_probe() - NewProbeAck of Algorithm 1
+ * @pp: the flow
+ * @ch: its channel
+ * @delay_ns: RTT of the probe, ns
+ * @snd_nxt: next sequence number
+ * @random: a fresh random number
+ *
+ * Return: PP_RESUME, and pp->wnd is set; PP_PROBE, and pp->probe_wait_ns is
+ * set; PP_SEND if the flow is not stopped.
+ */
+enum pp_verdict pp_on_probe(struct pp_core *pp, const struct pp_chan *ch,
+			    u32 delay_ns, u32 snd_nxt, u32 random)
+{
+	u64 wnd = 0;
+
+	if (!pp->stopped)
+		return PP_SEND;
+	/* as if the probe had been a full packet */
+	delay_ns = ch->base_ns + (delay_ns > ch->probe_base_ns ?
+				  delay_ns - ch->probe_base_ns : 0);
+	if (delay_ns >= ch->limit_ns) {
+		pp->clear = 0;
+		pp->preempted = 1;
+		/* rounded with 0.2: q is a little lower than its target */
+		pp->gap = min_t(u32, (delay_ns - ch->target_ns +
+				      ch->width_ns / 5) / ch->width_ns,
+				PP_GAP_MAX);
+		if (!pp->gap)
+			pp_crowd_blocked(pp);
+	} else if (pp_may_resume(pp, ch, delay_ns)) {
+		pp->linear = pp_at_base(ch, delay_ns);
+		wnd = pp->linear ? pp_linear_wnd(pp, ch, random) :
+				   pp_resume_wnd(pp, ch, delay_ns, random);
+	}
+	pp->probe_ns = delay_ns;
+	if (!wnd) {
+		pp_set_probe_wait(pp, ch, delay_ns, random);
+		return PP_PROBE;
+	}
+	pp_go(pp, wnd, snd_nxt);
+	return PP_RESUME;
+}
+
+/**
+ * pp_on_loss() - data was lost
+ * @pp: the flow
+ * @ch: its channel
+ * @now_ns: time, ns
+ * @rtt_ns: smoothed RTT, ns
+ * @how: how the loss was found
+ */
+void pp_on_loss(struct pp_core *pp, const struct pp_chan *ch, u64 now_ns,
+		u32 rtt_ns, enum fl_loss how)
+{
+	struct fl_target t = {
+		.target_ns = ch->target_ns,
+		.base_ns = ch->base_ns,
+		.min_wnd = PP_MIN_WND,
+		.max_wnd = ch->max_wnd,
+	};
+
+	if (!pp->stopped)
+		pp->base->on_loss(pp->base_state, &t, &pp->wnd, now_ns, rtt_ns,
+				  how);
+}

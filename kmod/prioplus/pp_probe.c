@@ -1,0 +1,625 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Probes: how a stopped PrioPlus flow asks for the delay (section 4.2.1).
+ *
+ * A probe is a TCP segment of one byte that the receiver has already got, one of
+ * the last before snd_una. Every TCP answers such a segment
+ * at once, with an ACK that carries a D-SACK (RFC 2883); no rate limit
+ * applies, unlike to segments without data. On the line it is a minimal
+ * Ethernet frame, as the paper's 64-byte probe, in the queue of the flow's
+ * data.
+ *
+ * The echo is known by the D-SACK: tp->dsack_dups has grown. The stack must
+ * not believe that the network duplicates packets, so before a probe leaves,
+ * dsack_dups is raised to the number of retransmissions; the D-SACK of the
+ * echo is then "dubious" for tcp_dsack_seen(), which counts it and does
+ * nothing else. The true value is put back with the echo.
+ *
+ * Data that arrived twice, sent again without need or doubled by the network,
+ * draws a D-SACK as well, and taken for an echo it would tell any delay at all. The
+ * stack does not keep the range of a D-SACK. So the tracepoint tcp_probe, which each
+ * segment of an established socket passes under the socket lock, looks at the
+ * option while a probe is out: an echo's range is one byte, and each probe's another,
+ * so that a probe or an echo that was doubled or comes late is known, too. In other
+ * states (after close()) the tracepoint is not passed; there what comes sooner than any
+ * echo on the path has come (half of the base RTT where that is given) is no echo,
+ * unless a probe before was lost, and there and until the first echo counting has to
+ * do, and time stamps:
+ *
+ * The echo of a probe that was given up may still come, after another probe
+ * has left. Taken for the echo of that one, it would tell a delay that is too
+ * short, perhaps shorter than the base RTT, for ever. So from then on the time
+ * stamp decides; where it cannot, the echo counts as a sign of life only
+ * (Karn's rule) and another probe follows when all others must be gone.
+ *
+ * The timer runs in softirq and finds the socket in one of three states:
+ *
+ *	free:			it acts at once;
+ *	owned by a process:	it leaves the work to release_sock(), which
+ *				through TCP_TSQ_DEFERRED and tcp_write_xmit()
+ *				comes to our min_tso_segs callback;
+ *	released by us:		it gives back what it holds.
+ *
+ * The timer holds one reference on the socket from its first arming to the
+ * end of the flow, not one for each arming: those cannot be counted right
+ * while arming races with firing on another CPU.
+ */
+#include <linux/module.h>
+#include <linux/tracepoint.h>
+#include <net/ip.h>
+#include <net/tcp.h>
+#include <trace/events/tcp.h>
+
+#include "compat/compat.h"
+#include "pp_flow.h"
+
+/* Waiting for an echo is doubled this many times. */
+#define PP_ECHO_BACKOFF_MAX	4
+/* An echo where nobody looks may be this part of the shortest one sooner, 2^-this. */
+#define PP_ECHO_SOONER_SHIFT	6
+
+static struct tracepoint *pp_probe_tracepoint;
+
+/**
+ * pp_probe_possible() - does this connection allow probes at all?
+ * @sk: the socket, in any state from the handshake on; caller holds its lock
+ *
+ * Options must not be signed: a module cannot sign them (TCP-MD5, TCP-AO).
+ * MPTCP has a mapping for each byte. Without SACK there are no echoes.
+ */
+bool pp_probe_possible(const struct sock *sk)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+#ifdef CONFIG_TCP_MD5SIG
+	if (rcu_access_pointer(tp->md5sig_info))
+		return false;
+#endif
+#ifdef CONFIG_TCP_AO
+	if (rcu_access_pointer(tp->ao_info))
+		return false;
+#endif
+	return tcp_is_sack(tp) && !sk_is_mptcp(sk);
+}
+
+/**
+ * pp_probe_allowed() - may this socket send a probe now?
+ * @sk: the socket; caller holds its lock
+ *
+ * The peer must keep a connection to answer. An accepted socket begins in
+ * SYN-RECV and may do so a moment later.
+ */
+bool pp_probe_allowed(const struct sock *sk)
+{
+	return ((1 << sk->sk_state) & (TCPF_ESTABLISHED | TCPF_CLOSE_WAIT |
+				       TCPF_FIN_WAIT1 | TCPF_CLOSING |
+				       TCPF_LAST_ACK)) &&
+	       pp_probe_possible(sk);
+}
+
+/* Header and options of a probe. Context: socket lock held. */
+static void pp_probe_header(struct sock *sk, struct sk_buff *skb, u32 seq,
+			    u32 tsval)
+{
+	const struct inet_sock *inet = inet_sk(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+	u32 opt_bytes = tp->rx_opt.tstamp_ok ? TCPOLEN_TSTAMP_ALIGNED : 0;
+	struct tcphdr *th;
+	__be32 *opt;
+
+	th = skb_push(skb, sizeof(*th) + opt_bytes);
+	memset(th, 0, sizeof(*th));
+	skb_reset_transport_header(skb);
+	th->source = inet->inet_sport;
+	th->dest = inet->inet_dport;
+	th->seq = htonl(seq);
+	th->ack_seq = htonl(tp->rcv_nxt);
+	th->doff = (sizeof(*th) + opt_bytes) / 4;
+	th->ack = 1;
+	th->window = htons(min_t(u32, tcp_receive_window(tp) >>
+				 tp->rx_opt.rcv_wscale, U16_MAX));
+	if (!opt_bytes)
+		return;
+	opt = (__be32 *)(th + 1);
+	opt[0] = htonl((TCPOPT_NOP << 24) | (TCPOPT_NOP << 16) |
+		       (TCPOPT_TIMESTAMP << 8) | TCPOLEN_TIMESTAMP);
+	opt[1] = htonl(tsval + tp->tsoffset);
+	opt[2] = htonl(tp->rx_opt.ts_recent);
+}
+
+/* Build and send. Context: socket lock held. Return: has it left? */
+static bool pp_probe_xmit(struct sock *sk, u32 seq, u32 tsval)
+{
+	struct sk_buff *skb;
+
+	skb = alloc_skb(MAX_TCP_HEADER + 1, GFP_ATOMIC | __GFP_NOWARN);
+	if (!skb)
+		return false;
+	skb_reserve(skb, MAX_TCP_HEADER);
+	skb_put_u8(skb, 0);
+	skb->ip_summed = CHECKSUM_PARTIAL;
+	pp_probe_header(sk, skb, seq, tsval);
+	skb_set_owner_w(skb, sk);
+	skb_set_hash_from_sk(skb, sk);
+	inet_csk(sk)->icsk_af_ops->send_check(sk, skb);
+	memset(skb->cb, 0, sizeof(skb->cb));
+	inet_csk(sk)->icsk_af_ops->queue_xmit(sk, skb,
+					      &inet_sk(sk)->cork.fl);
+	return true;
+}
+
+static void pp_timer_arm(struct pp_flow *fl, enum pp_timer what, u64 ns)
+{
+	if (!fl->timer_ref) {
+		fl->timer_ref = 1;
+		sock_hold(fl->sk);
+	}
+	fl->timer_for = what;
+	hrtimer_start(&fl->timer, ns_to_ktime(ns), HRTIMER_MODE_REL_PINNED_SOFT);
+}
+
+/* How long to wait for an echo: the profile's time, or four of the longest
+ * delays that do not stop the flow; doubled for each loss in a row, up to 16.
+ */
+static u64 pp_echo_timeout_ns(const struct pp_flow *fl)
+{
+	const struct fl_profile *pf = fl_profile_for(fl->sk, fl->set);
+	u64 ns = (u64)READ_ONCE(pf->probe_timeout_us) * NSEC_PER_USEC;
+
+	if (fl->chan->limit_ns != U32_MAX)
+		ns = max_t(u64, ns, 4ULL * fl->chan->limit_ns);
+	ns += 2ULL * fl->extra_ns;
+	return ns << min_t(u32, fl->probes_lost, PP_ECHO_BACKOFF_MAX);
+}
+
+/* Have the D-SACKs of echoes ignored by the stack, whatever is sent again until
+ * they come. Context: socket lock held.
+ */
+static void pp_dsack_hide(struct pp_flow *fl)
+{
+	struct tcp_sock *tp = tcp_sk(fl->sk);
+
+	if (!fl->probes_out)
+		fl->dsack_hidden = tp->dsack_dups;
+	tp->dsack_dups = max_t(u32, tp->dsack_dups,
+			       tp->total_retrans + tp->packets_out);
+	fl->dsack_seen = tp->dsack_dups;
+}
+
+/* Sequence number of the next probe. Only with the byte before snd_una does the peer
+ * take in the time stamp, by which those without D-SACK are known, and the newest
+ * probe where nobody looks at echoes.
+ */
+static u32 pp_probe_seq(const struct pp_flow *fl)
+{
+	u32 seq = tcp_sk(fl->sk)->snd_una - 1;
+
+	if (!fl->turned)
+		return seq;
+	return seq - 1 - (fl->stats.probes & (PP_PROBE_TURNS - 1));
+}
+
+/**
+ * pp_probe_now() - send a probe and wait for its echo
+ * @fl: the flow; caller holds the socket lock
+ */
+void pp_probe_now(struct pp_flow *fl)
+{
+	struct tcp_sock *tp = tcp_sk(fl->sk);
+	u32 tsval = fl_tcp_tsval(tp);
+
+	fl->started = 1;
+	pp_dsack_hide(fl);
+	if (fl->probes_out < PP_PROBES_OUT_MAX)
+		fl->probes_out++;
+	else
+		fl->late = 1;
+	if (fl->late && tsval == fl->probe_tsval)
+		fl->alike = 1;
+	else
+		fl->alike = 0;
+	fl->plain = 0;
+	fl->probe_tsval = tsval;
+	fl->probe_nxt = tp->snd_nxt;
+	fl->probe_sent_ns = ktime_get_ns();
+	fl->turned = fl->sk->sk_state == TCP_ESTABLISHED && fl->stats.echoes;
+	fl->probe_seq = pp_probe_seq(fl);
+	if (pp_probe_xmit(fl->sk, fl->probe_seq, tsval))
+		fl->stats.probes++;
+	pp_timer_arm(fl, PP_TIMER_ECHO, pp_echo_timeout_ns(fl));
+	trace_fl_prioplus_probe(fl->sk, 0, 0);
+}
+
+/**
+ * pp_probe_after() - send a probe later
+ * @fl: the flow; caller holds the socket lock
+ * @wait_ns: how much later, ns
+ */
+void pp_probe_after(struct pp_flow *fl, u32 wait_ns)
+{
+	pp_timer_arm(fl, PP_TIMER_PROBE, wait_ns);
+}
+
+/* Silence that is not normal, ns: ACKs come in bursts, one in an RTT. */
+static u64 pp_watchdog_ns(const struct pp_flow *fl)
+{
+	u64 ns = 2ULL * fl->chan->base_ns;
+
+	if (fl->chan->limit_ns != U32_MAX)
+		ns = max_t(u64, ns, 2ULL * fl->chan->limit_ns);
+	ns += 2ULL * fl->extra_ns;
+	return max_t(u64, ns, PP_WATCHDOG_NS);
+}
+
+/**
+ * pp_probe_arm_watch() - see to it that a sending flow cannot fall silent
+ * @fl: the flow; caller holds the socket lock
+ *
+ * A lost tail, or a receiver that keeps back the ACK of a lone packet, would
+ * cost 40 to 200 ms. The timer is armed once and looks at the time of the
+ * last ACK when it fires; ACKs do not touch it.
+ */
+void pp_probe_arm_watch(struct pp_flow *fl)
+{
+	if (!fl->fallback)
+		pp_timer_arm(fl, PP_TIMER_WATCHDOG, pp_watchdog_ns(fl));
+}
+
+/* Give the stack its own count of D-SACKs back. */
+static void pp_dsack_restore(struct pp_flow *fl)
+{
+	struct tcp_sock *tp = tcp_sk(fl->sk);
+
+	if (fl->probes_out)
+		tp->dsack_dups = fl->dsack_hidden;
+	fl->probes_out = 0;
+	fl->late = 0;
+	fl->alike = 0;
+}
+
+/* Does the time stamp of this ACK say that the newest probe has arrived? */
+static bool pp_stamp_is_newest(const struct pp_flow *fl)
+{
+	const struct tcp_sock *tp = tcp_sk(fl->sk);
+
+	return tp->rx_opt.tstamp_ok && tp->rx_opt.saw_tstamp &&
+	       tp->rx_opt.rcv_tsecr == fl->probe_tsval;
+}
+
+/* An echo has come, and others may be on their way that were given up. Is it the
+ * newest probe's?
+ */
+static bool pp_late_echo(struct pp_flow *fl)
+{
+	const struct tcp_sock *tp = tcp_sk(fl->sk);
+
+	/* the path lives: no reason to fall back, but wait as long as before */
+	fl->probes_lost = min_t(u8, fl->probes_lost, PP_ECHO_BACKOFF_MAX);
+	if (tp->rx_opt.tstamp_ok) {
+		if (!pp_stamp_is_newest(fl))
+			return false;
+		if (!fl->alike)
+			return true;
+	}
+	/* nobody can tell: another probe when all others are gone */
+	if (fl->timer_for == PP_TIMER_ECHO)
+		pp_timer_arm(fl, PP_TIMER_FLUSH, pp_echo_timeout_ns(fl));
+	return false;
+}
+
+/* First SACK block of a segment, in host order. Return: is there one? */
+static bool pp_first_block(const struct tcphdr *th, u32 *from, u32 *to)
+{
+	const u8 *opt = (const u8 *)(th + 1);
+	const u8 *end = (const u8 *)th + th->doff * 4;
+
+	while (opt < end && *opt != TCPOPT_EOL) {
+		if (*opt == TCPOPT_NOP) {
+			opt++;
+			continue;
+		}
+		if (end - opt < 2 || opt[1] < 2 || opt[1] > end - opt)
+			return false;
+		if (*opt == TCPOPT_SACK &&
+		    opt[1] >= TCPOLEN_SACK_BASE + TCPOLEN_SACK_PERBLOCK) {
+			*from = get_unaligned_be32(opt + 2);
+			*to = get_unaligned_be32(opt + 6);
+			return true;
+		}
+		opt += opt[1];
+	}
+	return false;
+}
+
+/* A segment that has come, before the stack looks at it: each of every established
+ * socket. Context: softirq or backlog, socket lock held.
+ */
+static void pp_probe_see(void *data, struct sock *sk, struct sk_buff *skb)
+{
+	struct pp_flow *fl;
+	u32 from, to;
+
+	if (inet_csk(sk)->icsk_ca_ops->get_info != pp_get_info)
+		return;
+	fl = pp_flow_of(sk);
+	if (!fl || !fl->probes_out)
+		return;
+	fl->dsack = PP_DSACK_ECHO;
+	if (pp_first_block(tcp_hdr(skb), &from, &to) && from != fl->probe_seq)
+		fl->dsack = to - from == 1 ? PP_DSACK_OLD : PP_DSACK_DATA;
+}
+
+/* What comes sooner after a probe is no echo, ns. A base RTT that is given cannot be
+ * spoilt, but says little of a probe's on many links, and the echoes that were seen may
+ * all have met queues; where base RTTs are measured they are the paths', and dips keep
+ * them true.
+ */
+static u32 pp_echo_least_ns(const struct pp_flow *fl)
+{
+	u32 seen_ns = pp_base(fl)->probe_ns;
+
+	if (seen_ns == FL_BASE_NONE ||
+	    fl_flow_base_rtt_ns(fl->set, fl_profile_for(fl->sk, fl->set)))
+		return fl->chan->probe_base_ns / 2;
+	return seen_ns - (seen_ns >> PP_ECHO_SOONER_SHIFT);
+}
+
+/**
+ * pp_probe_echo() - is this ACK the echo of the newest probe?
+ * @fl: the flow; caller holds the socket lock
+ *
+ * Its sequence number tells. Where that is not known, probes and echoes keep their
+ * order, so the newest is answered when as many echoes have come as probes are out.
+ */
+bool pp_probe_echo(struct pp_flow *fl)
+{
+	struct tcp_sock *tp = tcp_sk(fl->sk);
+	u8 dsack = fl->dsack;
+	u32 got;
+
+	if (!fl->probes_out)
+		return false;
+	fl->dsack = PP_DSACK_UNSEEN;
+	got = tp->dsack_dups - fl->dsack_seen;
+	/* the path may have become another: after a lost one, any is believed */
+	if (dsack == PP_DSACK_UNSEEN && !fl->probes_lost &&
+	    tp->tcp_clock_cache < fl->probe_sent_ns + pp_echo_least_ns(fl))
+		dsack = PP_DSACK_DATA;
+	if (got && dsack == PP_DSACK_DATA) {
+		/* the stack's own, late by an echo */
+		fl->dsack_hidden += got;
+		fl->dsack_seen = tp->dsack_dups;
+		fl->stats.doubles += got;
+		trace_fl_prioplus_probe(fl->sk, 3, 0);
+		return false;
+	}
+	if (got && dsack == PP_DSACK_OLD) {
+		/* the path lives */
+		fl->dsack_seen = tp->dsack_dups;
+		fl->probes_lost = min_t(u8, fl->probes_lost,
+					PP_ECHO_BACKOFF_MAX);
+		return false;
+	}
+	if (!got) {
+		/* perhaps the peer has answered, but sends no D-SACKs */
+		if (pp_stamp_is_newest(fl))
+			fl->plain = 1;
+		return false;
+	}
+	fl->stats.echoes += got;
+	fl->dsack_seen = tp->dsack_dups;
+	if (dsack != PP_DSACK_ECHO || !fl->turned) {
+		if (fl->late && !pp_late_echo(fl))
+			return false;
+		if (!fl->late && got < fl->probes_out) {
+			fl->probes_out -= got;
+			return false;
+		}
+	}
+	pp_dsack_restore(fl);
+	fl->probes_lost = 0;
+	if (fl->timer_for == PP_TIMER_ECHO || fl->timer_for == PP_TIMER_FLUSH)
+		fl->timer_for = PP_TIMER_NONE;
+	return true;
+}
+
+/* Is there a reason to probe? A stopped flow without data asks again with the
+ * next write.
+ */
+static bool pp_wants_delay(struct pp_flow *fl)
+{
+	const struct sock *sk = fl->sk;
+
+	if (!fl->core.stopped)
+		return tcp_sk(sk)->packets_out;
+	if (!tcp_write_queue_empty(sk) || !tcp_rtx_queue_empty(sk))
+		return true;
+	fl->started = 0;
+	return false;
+}
+
+/* An echo is overdue: probe again, or give up on probes for good. */
+static void pp_echo_overdue(struct pp_flow *fl)
+{
+	fl->late = 1;
+	trace_fl_prioplus_probe(fl->sk, 2, 0);
+	if (fl->probes_lost < U8_MAX)
+		fl->probes_lost++;
+	if (fl->plain && !fl->stats.echoes &&
+	    fl->probes_plain < PP_PROBES_PLAIN_MAX)
+		fl->probes_plain++;
+	if (!fl->fallback && (fl->probes_lost >= PP_PROBES_LOST_MAX ||
+			      fl->probes_plain >= PP_PROBES_PLAIN_MAX)) {
+		pp_dsack_restore(fl);
+		pp_fall_back(fl);
+		return;
+	}
+	if (pp_wants_delay(fl))
+		pp_probe_now(fl);
+}
+
+/* Late echoes have had their time: begin anew. */
+static void pp_flushed(struct pp_flow *fl)
+{
+	pp_dsack_restore(fl);
+	fl->probes_lost = 0;
+	if (pp_wants_delay(fl))
+		pp_probe_now(fl);
+}
+
+/* The flow sends and nothing comes back: ask the receiver. */
+static void pp_watchdog(struct pp_flow *fl)
+{
+	u64 now_ns = ktime_get_ns();
+	u64 wait_ns = pp_watchdog_ns(fl);
+	u64 since_ns = pp_sock_of(fl)->last_ack_ns;
+	u64 sent_ns = tcp_sk(fl->sk)->tcp_wstamp_ns;
+	u64 quiet_ns;
+
+	if (fl->core.stopped || !tcp_sk(fl->sk)->packets_out)
+		return;
+	/* pacing moves the time of sending ahead */
+	if (sent_ns > since_ns && sent_ns < now_ns)
+		since_ns = sent_ns;
+	quiet_ns = now_ns - since_ns;
+	if (quiet_ns < wait_ns) {
+		pp_timer_arm(fl, PP_TIMER_WATCHDOG, wait_ns - quiet_ns);
+		return;
+	}
+	fl->stats.watchdogs++;
+	pp_probe_now(fl);
+}
+
+/**
+ * pp_timer_act() - do what the timer was armed for
+ * @fl: the flow; caller holds the socket lock
+ *
+ * Context: softirq, or a process that writes or releases the socket.
+ */
+void pp_timer_act(struct pp_flow *fl)
+{
+	enum pp_timer what = fl->timer_for;
+
+	WRITE_ONCE(fl->probe_due, 0);
+	fl->timer_for = PP_TIMER_NONE;
+	fl->rare = 1;
+	if (!pp_probe_possible(fl->sk)) {
+		/* signed since the flow began */
+		if (!fl->fallback)
+			pp_fall_back(fl);
+		return;
+	}
+	if (!pp_probe_allowed(fl->sk))
+		return;
+	switch (what) {
+	case PP_TIMER_PROBE:
+		if (fl->core.stopped && pp_wants_delay(fl))
+			pp_probe_now(fl);
+		break;
+	case PP_TIMER_FLUSH:
+		pp_flushed(fl);
+		break;
+	case PP_TIMER_ECHO:
+		pp_echo_overdue(fl);
+		break;
+	case PP_TIMER_WATCHDOG:
+		pp_watchdog(fl);
+		break;
+	case PP_TIMER_NONE:
+		break;
+	}
+}
+
+/* Whoever looked at the flow when it was released has finished, the timer's function
+ * too unless it has seen @dead. Context: RCU callback.
+ */
+static void pp_flow_free(struct rcu_head *rcu)
+{
+	struct pp_flow *fl = container_of(rcu, struct pp_flow, rcu);
+
+	hrtimer_cancel(&fl->timer);
+	if (fl->timer_ref)
+		sock_put(fl->sk);
+	kmem_cache_free(pp_flow_cache, fl);
+}
+
+/* A process that has the socket may release the flow at the same time: it holds no
+ * lock that this could wait for. Context: softirq, thus RCU.
+ */
+static enum hrtimer_restart pp_timer_fire(struct hrtimer *timer)
+{
+	struct pp_flow *fl = container_of(timer, struct pp_flow, timer);
+	struct sock *sk = fl->sk;
+
+	if (READ_ONCE(fl->dead))
+		return HRTIMER_NORESTART;
+	bh_lock_sock(sk);
+	if (READ_ONCE(fl->dead) || hrtimer_is_queued(timer)) {
+		/* released, or armed anew, while this call waited for the lock */
+	} else if (sock_owned_by_user(sk)) {
+		WRITE_ONCE(fl->probe_due, 1);
+		if (!test_and_set_bit(TCP_TSQ_DEFERRED, &sk->sk_tsq_flags))
+			sock_hold(sk);
+	} else {
+		pp_timer_act(fl);
+	}
+	bh_unlock_sock(sk);
+	return HRTIMER_NORESTART;
+}
+
+/**
+ * pp_probe_init() - prepare the timer of a new flow
+ * @fl: the flow
+ */
+void pp_probe_init(struct pp_flow *fl)
+{
+	hrtimer_setup(&fl->timer, pp_timer_fire, CLOCK_MONOTONIC,
+		      HRTIMER_MODE_REL_PINNED_SOFT);
+}
+
+/**
+ * pp_probe_release() - end of a flow
+ * @fl: the flow, no longer reachable from the socket; caller holds its lock
+ *
+ * Stops the timer and frees the flow after a grace period: here nobody knows whether
+ * the timer's function may be waited for, as that may wait for the socket lock.
+ */
+void pp_probe_release(struct pp_flow *fl)
+{
+	pp_dsack_restore(fl);
+	WRITE_ONCE(fl->dead, 1);
+	call_rcu(&fl->rcu, pp_flow_free);
+}
+
+static void pp_probe_match(struct tracepoint *tp, void *data)
+{
+	if (!strcmp(tp->name, "tcp_probe"))
+		pp_probe_tracepoint = tp;
+}
+
+/**
+ * pp_probe_start() - begin to tell echoes from other D-SACKs
+ *
+ * Context: process, module load. Return: 0 or a negative errno.
+ */
+int pp_probe_start(void)
+{
+	/* the compiler compares the arguments */
+	check_trace_callback_type_tcp_probe(pp_probe_see);
+	for_each_kernel_tracepoint(pp_probe_match, NULL);
+	if (!pp_probe_tracepoint)
+		return -EOPNOTSUPP;
+	return tracepoint_probe_register(pp_probe_tracepoint, pp_probe_see,
+					 NULL);
+}
+
+/**
+ * pp_probe_stop() - end of that
+ *
+ * Context: process, module load or unload.
+ */
+void pp_probe_stop(void)
+{
+	tracepoint_probe_unregister(pp_probe_tracepoint, pp_probe_see, NULL);
+	tracepoint_synchronize_unregister();
+}

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Channels, which flows share. pp_configure() computes the one of a flow.
+ *
+ * A channel follows from profile, priority, weight, base RTT and line rate, so the
+ * flows of a path and a priority have the same one, and there are a few for thousands
+ * of flows. It never changes: a flow whose settings or base RTT do takes another one.
+ * That happens a few times in a flow's life, so one lock for all will do.
+ *
+ * A new flow begins with the channel of its handshake's RTT and leaves it with the
+ * first echo. The next one wants the same, so channels that nobody has stay for a
+ * while, the last PP_IDLE_MAX of them. Freed at once, they would be a channel of memory
+ * for each connection of the last seconds: for that long the kernel gathers what is to
+ * be freed under RCU.
+ */
+#include <linux/hashtable.h>
+#include <linux/jhash.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+
+#include "ledbat/core/ledbat.h"
+#include "prioplus/core/pp_weight.h"
+#include "pp_flow.h"
+
+/* Most that the handshake's RTT is believed before the first own sample, us: a
+ * lost SYN or SYN-ACK makes it a second, and the wait for a lost probe follows
+ * from it. Longer paths are found by that wait's doubling.
+ */
+#define PP_HANDSHAKE_MAX_US	5000
+
+#define PP_SHARED_SHIFT		8
+
+/* Channels that are kept without a flow. */
+#define PP_IDLE_MAX		64
+
+/**
+ * struct pp_shared - a channel and who has it
+ * @chan: the channel
+ * @hash: of it
+ * @flows: that have it
+ * @node: in the table, by @hash
+ * @idle: among those without a flow, the one that was left last at the end
+ * @rcu: readers of get_info() do not hold the socket lock
+ */
+struct pp_shared {
+	struct pp_chan chan;
+	u32 hash;
+	u32 flows;
+	struct hlist_node node;
+	union {
+		struct list_head idle;
+		struct rcu_head rcu;
+	};
+};
+
+static DEFINE_HASHTABLE(pp_shared_table, PP_SHARED_SHIFT);
+static LIST_HEAD(pp_idle);
+static u32 pp_idle_count;
+/* of the table, the list and all @flows; also in softirq */
+static DEFINE_SPINLOCK(pp_shared_lock);
+
+static struct pp_shared *pp_shared_find(const struct pp_chan *want, u32 hash)
+{
+	struct pp_shared *s;
+
+	hash_for_each_possible(pp_shared_table, s, node, hash)
+		if (s->hash == hash && !memcmp(&s->chan, want, sizeof(*want)))
+			return s;
+	return NULL;
+}
+
+static struct pp_shared *pp_shared_new(const struct pp_chan *want, u32 hash)
+{
+	struct pp_shared *s = kmalloc(sizeof(*s), GFP_ATOMIC | __GFP_NOWARN);
+
+	if (!s)
+		return NULL;
+	s->chan = *want;
+	s->hash = hash;
+	s->flows = 0;
+	hash_add(pp_shared_table, &s->node, hash);
+	list_add_tail(&s->idle, &pp_idle);
+	pp_idle_count++;
+	return s;
+}
+
+/* Frees the channel that has been without a flow for the longest time. Context:
+ * pp_shared_lock held.
+ */
+static void pp_shared_evict(void)
+{
+	struct pp_shared *s = list_first_entry(&pp_idle, struct pp_shared,
+					       idle);
+
+	list_del(&s->idle);
+	pp_idle_count--;
+	hash_del(&s->node);
+	kfree_rcu(s, rcu);
+}
+
+/* Another flow has it. Context: pp_shared_lock held. */
+static void pp_shared_get(struct pp_shared *s)
+{
+	if (s->flows++)
+		return;
+	list_del(&s->idle);
+	pp_idle_count--;
+}
+
+/* Context: pp_shared_lock held. */
+static void pp_shared_put(const struct pp_chan *chan)
+{
+	struct pp_shared *s = container_of(chan, struct pp_shared, chan);
+
+	if (--s->flows)
+		return;
+	list_add_tail(&s->idle, &pp_idle);
+	if (++pp_idle_count > PP_IDLE_MAX)
+		pp_shared_evict();
+}
+
+/**
+ * pp_chan_take() - let a flow have a channel
+ * @fl: the flow; caller holds the socket lock
+ * @want: the channel, padding included
+ *
+ * Context: any. Return: false without memory: the flow has what it had.
+ */
+bool pp_chan_take(struct pp_flow *fl, const struct pp_chan *want)
+{
+	u32 hash = jhash(want, sizeof(*want), 0);
+	const struct pp_chan *old = fl->chan;
+	struct pp_shared *s;
+
+	spin_lock_bh(&pp_shared_lock);
+	s = pp_shared_find(want, hash) ?: pp_shared_new(want, hash);
+	if (s) {
+		pp_shared_get(s);
+		/* pairs with READ_ONCE() in pp_info.c */
+		smp_store_release(&fl->chan, &s->chan);
+		if (old)
+			pp_shared_put(old);
+	}
+	spin_unlock_bh(&pp_shared_lock);
+	return s;
+}
+
+/**
+ * pp_chan_drop() - a flow ends
+ * @fl: the flow; it is not used any more, but by readers under RCU
+ *
+ * Context: any.
+ */
+void pp_chan_drop(struct pp_flow *fl)
+{
+	if (!fl->chan)
+		return;
+	spin_lock_bh(&pp_shared_lock);
+	pp_shared_put(fl->chan);
+	spin_unlock_bh(&pp_shared_lock);
+}
+
+/**
+ * pp_chan_forget() - free the channels that no flow has
+ *
+ * Context: process, module unload; no flow takes or leaves any.
+ */
+void pp_chan_forget(void)
+{
+	spin_lock_bh(&pp_shared_lock);
+	while (pp_idle_count)
+		pp_shared_evict();
+	spin_unlock_bh(&pp_shared_lock);
+}
+
+/* Measured base RTT, ns; 0 = not yet. */
+static u32 pp_measured_base_ns(const struct pp_flow *fl, u64 line_bps, u32 wire)
+{
+	u32 base_ns = pp_base(fl)->data_ns;
+	u64 probe_ns = pp_base(fl)->probe_ns;
+
+	if (probe_ns != FL_BASE_NONE) {
+		/* a probe is shorter than a packet, on two links at least */
+		probe_ns += 2 * div64_u64((u64)wire * 8 * NSEC_PER_SEC,
+					  line_bps);
+		base_ns = min_t(u64, base_ns, probe_ns);
+	}
+	return base_ns == FL_BASE_NONE ? 0 : base_ns;
+}
+
+/**
+ * pp_configure() - compute and take a flow's channel
+ * @fl: the flow; caller holds the socket lock
+ * @pf: its profile
+ *
+ * Return: false without memory for a channel: the flow keeps what it has.
+ */
+bool pp_configure(struct pp_flow *fl, const struct fl_profile *pf)
+{
+	u32 wire = fl_wire_bytes(fl->sk);
+	u64 line_bps = fl_flow_line_bps(fl->sk, fl->set, pf, true);
+	struct pp_conf cf = {
+		.base_ns = fl_flow_base_rtt_ns(fl->set, pf),
+		.probe_base_ns = READ_ONCE(pf->probe_rtt_ns),
+		.line_bps = line_bps,
+		.wire_bytes = wire,
+		.fluct_ns = READ_ONCE(pf->fluct_ns),
+		.noise_ns = READ_ONCE(pf->noise_ns),
+		.eps_ns = READ_ONCE(pf->epsilon_ns),
+		.probe_cap_ns = READ_ONCE(pf->probe_cap_us) * NSEC_PER_USEC,
+		.start_permille = READ_ONCE(pf->start_permille),
+		.middle_permille = READ_ONCE(pf->start_middle_permille),
+		.high_permille = READ_ONCE(pf->start_high_permille),
+		.middle_prio = READ_ONCE(pf->start_middle_priority),
+		.high_prio = READ_ONCE(pf->start_high_priority),
+		.first_permille = READ_ONCE(pf->first_permille),
+		.urgent_prio = READ_ONCE(pf->urgent_priority),
+		.unlimited_prio = READ_ONCE(pf->unlimited_priority),
+		.resume_permille = READ_ONCE(pf->resume_permille),
+		.ai_bytes = READ_ONCE(pf->ai_bytes),
+		.share_ns = READ_ONCE(pf->share_ns),
+		.weight_milli = fl_flow_weight_milli(fl->sk, fl->set),
+		.paper = READ_ONCE(pf->paper),
+	};
+	u32 was_milli = fl->chan ? fl->chan->weight_milli : 0;
+	bool was_paper = fl->chan && fl->chan->paper;
+	struct pp_chan chan = { };
+
+	/* GAIN is a packet in an RTT */
+	if (fl->core.base == &fl_ledbat_channel_ops)
+		cf.ai_bytes = wire * READ_ONCE(pf->ledbat_gain_permille) / 1000;
+	if (!cf.base_ns) {
+		cf.base_ns = pp_measured_base_ns(fl, line_bps, wire);
+		cf.probe_base_ns = pp_base(fl)->probe_ns != FL_BASE_NONE ?
+				   pp_base(fl)->probe_ns : 0;
+	}
+	if (!cf.base_ns)
+		cf.base_ns = clamp_t(u32, tcp_sk(fl->sk)->srtt_us >> 3, 1,
+				     PP_HANDSHAKE_MAX_US) * NSEC_PER_USEC;
+	/* a measured RTT is any; ranges of the profile make this succeed */
+	cf.base_ns = min_t(u32, cf.base_ns, NSEC_PER_SEC);
+	cf.probe_base_ns = min_t(u32, cf.probe_base_ns, NSEC_PER_SEC);
+	pp_chan_init(&chan, &cf, fl->prio);
+	/* given for full packets only: how much shorter a probe takes depends on
+	 * how many links there are
+	 */
+	if (!READ_ONCE(pf->probe_rtt_ns))
+		chan.probe_base_ns = min_t(u32, chan.probe_base_ns,
+					   pp_base(fl)->probe_ns);
+	if (fl->fallback)
+		chan.limit_ns = U32_MAX;
+	if (!pp_chan_take(fl, &chan))
+		return false;
+	pp_reweigh(&fl->core, fl->chan, was_milli);
+	if (was_paper != fl->chan->paper) {
+		/* what one way keeps of a round means nothing to the other */
+		fl->core.glide = 0;
+		pp_skip(&fl->core, tcp_sk(fl->sk)->snd_nxt);
+	}
+	return true;
+}

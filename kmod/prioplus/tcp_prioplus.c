@@ -1,0 +1,640 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * PrioPlus for TCP: virtual priorities in one queue.
+ *
+ * The algorithm is core/prioplus.c; this file connects it with the stack, and
+ * pp_probe.c sends the probes.
+ *
+ *	       first write                    delay > D_limit
+ *	init ----------------> STOPPED <------------------------ SENDING
+ *			       |  ^  |                              ^
+ *			 probe |  |  | echo: delay > D_limit        |
+ *			       +--+  +------------------------------+
+ *				       echo: delay below D_limit
+ *
+ * STOPPED is snd_cwnd = 0, written directly (tcp_snd_cwnd_set() warns) and
+ * again in every callback, since the stack raises it in some (tcp_enter_loss).
+ * Having cong_control is what keeps the stack from using cwnd otherwise:
+ * no PRR, no slow start after idle, no pacing rate of its own. Packets in
+ * flight drain; their ACKs change nothing. Should all probes be lost, the
+ * stack's zero window probe timer sends data after 200 ms and more.
+ *
+ * Resuming happens in the ACK of the echo; the stack sends in the same
+ * softirq. Data that was in flight when the flow stopped and is still not
+ * acknowledged by an echo that was sent after it, is lost; cwnd is raised by
+ * it until snd_una passes, so that new data leaves and draws the SACKs that
+ * RACK needs.
+ *
+ * The virtual priority is what is set on the socket (fl_flow.h), 0 the lowest;
+ * changes on a live socket act with the next ACK or echo, SO_PRIORITY within an
+ * RTT.
+ */
+#include <linux/module.h>
+#include <net/tcp.h>
+
+#include "compat/compat.h"
+#include "ledbat/core/ledbat.h"
+#include "prioplus/core/pp_weight.h"
+#include "fairlane/fl_owd.h"
+#include "pp_flow.h"
+
+/* A flow that sent nothing for this many base RTTs probes before it sends. */
+#define PP_IDLE_RTTS		16
+
+/* Flows with less do not let the queue drain: they have next to none of it. */
+#define PP_DIP_PKTS		2
+
+struct kmem_cache *pp_flow_cache;
+
+static struct tcp_congestion_ops tcp_prioplus_ledbat;
+
+/**
+ * pp_refresh() - take in new base RTTs, priority and settings
+ * @fl: the flow; caller holds the socket lock
+ * @delay_ns: delay of a full packet just measured, ns; 0 = none
+ * @probe_delay_ns: delay of a probe just measured, ns; 0 = none
+ */
+void pp_refresh(struct pp_flow *fl, u32 delay_ns, u32 probe_delay_ns)
+{
+	const struct fl_profile *pf = fl_profile_for(fl->sk, fl->set);
+	u8 prio = fl_flow_prio(fl->sk, fl->set);
+	u32 gen = fl_profile_gen(pf) + fl_flow_gen(fl->set);
+	bool changed = gen != fl->gen || prio != fl->prio;
+	u16 mss;
+
+	if (gen != fl->gen &&
+	    fl_owd_want(fl->sk, &fl->tel, READ_ONCE(pf->owd)))
+		fl->extra_ns = 0;
+	mss = min_t(u32, tcp_sk(fl->sk)->mss_cache, U16_MAX);
+	changed |= mss != fl->mss;
+
+	changed |= fl_base_learn(fl->sk, pp_base(fl),
+				 tcp_sk(fl->sk)->tcp_clock_cache, delay_ns,
+				 probe_delay_ns);
+	fl->rare |= changed || pp_base(fl)->turned;
+	if (!changed)
+		return;
+	if (prio != fl->prio)
+		pp_move(&fl->core, prio > fl->prio);
+	fl->gen = gen;
+	fl->mss = mss;
+	fl->prio = prio;
+	fl->gso_segs = READ_ONCE(pf->gso_segs);
+	/* without memory, again with the next look */
+	if (!pp_configure(fl, pf))
+		fl->gen--;
+}
+
+/* Once an RTT, or at once where it cannot wait: a base RTT below all that is known,
+ * or a turn of windows. @full_ns: delay of this ACK if it is of full packets, ns; 0 =
+ * it is not. Context: ACK, socket lock held.
+ */
+static noinline void pp_look(struct pp_flow *fl, u32 full_ns,
+			     const struct rate_sample *rs)
+{
+	struct pp_sock *ps = pp_sock_of(fl);
+	const struct fl_profile *pf;
+
+	ps->look_seq = tcp_sk(fl->sk)->snd_nxt;
+	pf = fl_profile_for(fl->sk, fl->set);
+	if (READ_ONCE(pf->line_rate_measured) &&
+	    fl_rate_measure(fl->sk, fl->set, fl->chan->base_ns, full_ns, rs))
+		fl->mss = 0; /* for pp_refresh() to look again */
+	pp_refresh(fl, ps->least_ns == U32_MAX ? 0 : ps->least_ns, 0);
+	ps->least_ns = U32_MAX;
+	fl_take_over(fl->sk, fl->gso_segs);
+}
+
+/**
+ * pp_apply() - put the flow's window into the socket
+ * @fl: the flow; caller holds the socket lock
+ */
+void pp_apply(struct pp_flow *fl)
+{
+	struct tcp_sock *tp = tcp_sk(fl->sk);
+	u64 wnd = max_t(u64, fl->core.wnd, 1);
+	u32 extra = 0;
+
+	if (fl->core.stopped) {
+		tp->snd_cwnd = 0;
+		return;
+	}
+	if (fl->stale_pkts) {
+		if (before(tp->snd_una, fl->stale_end))
+			extra = min_t(u32, fl->stale_pkts,
+				      tcp_packets_in_flight(tp));
+		else
+			fl->stale_pkts = 0;
+	}
+	if (fl->extra_ns)
+		wnd += pp_extra_wnd(&fl->core, fl->chan, fl->delay_ns,
+				    fl->extra_ns);
+	if (pp_sock_of(fl)->dip_end_ns)
+		wnd = min_t(u64, wnd, FL_WND_ONE);
+	fl_apply_wnd(fl->sk, wnd, extra,
+		     fl->chan->base_ns + fl->extra_ns);
+	if (fl->chan->paced)
+		fl_pace_wnd(fl->sk, wnd, fl->chan->base_ns);
+	if (fl->extra_ns)
+		fl_owd_pace(fl->sk, wnd, fl->chan->base_ns, fl->extra_ns);
+}
+
+/* The same where nothing is out of the ordinary (@rare), in few instructions. Context:
+ * ACK, socket lock held.
+ */
+static inline void pp_apply_ack(struct pp_flow *fl, struct tcp_sock *tp)
+{
+	if (unlikely(fl->core.wnd < FL_WND_ONE))
+		pp_apply(fl);
+	else
+		fl_set_wnd(tp, fl->core.wnd >> FL_WND_SHIFT, ~0UL);
+}
+
+/* Is nothing out of the ordinary? Who changes what is asked here sets @rare. Context:
+ * socket lock held.
+ */
+static bool pp_usual(const struct pp_flow *fl)
+{
+	const struct pp_sock *ps = pp_sock_of(fl);
+
+	return !fl->core.stopped && !fl->tel && !fl->extra_ns &&
+	       !fl->fallback && !fl->stale_pkts && !ps->dip_end_ns &&
+	       !ps->base.turned && !fl->chan->paced &&
+	       fl->timer_for != PP_TIMER_NONE;
+}
+
+/* A measured base RTT must be renewed while flows keep a queue: at the turn of
+ * a window each of them sends one packet an RTT for as long as the queue needs
+ * to drain, and an RTT more. Flows on hosts whose clocks differ by more than
+ * that renew it only as far as the queue is their own. Context: ACK, socket
+ * lock held.
+ * Return: is that so now?
+ */
+static noinline bool pp_dip(struct pp_flow *fl, u32 delay_ns)
+{
+	u64 now_ns = tcp_sk(fl->sk)->tcp_clock_cache;
+	struct pp_sock *ps = pp_sock_of(fl);
+
+	if (ps->dip_end_ns) {
+		if (now_ns < ps->dip_end_ns)
+			return true;
+		ps->dip_end_ns = 0;
+		pp_skip(&fl->core, tcp_sk(fl->sk)->snd_nxt);
+		return false;
+	}
+	if (!ps->base.turned)
+		return false;
+	ps->base.turned = false;
+	if (fl->core.stopped || !delay_ns ||
+	    fl->core.wnd < PP_DIP_PKTS * FL_WND_ONE ||
+	    fl_flow_base_rtt_ns(fl->set, fl_profile_for(fl->sk, fl->set)))
+		return false;
+	ps->dip_end_ns = now_ns + delay_ns + 2ULL * fl->chan->base_ns;
+	return true;
+}
+
+/* What was sent before the probe whose echo has come, and not acknowledged with
+ * it, is lost. Context: ACK, socket lock held.
+ */
+static void pp_mark_stale(struct pp_flow *fl)
+{
+	const struct tcp_sock *tp = tcp_sk(fl->sk);
+	u32 bytes = 0;
+
+	if (before(tp->snd_una, fl->probe_nxt))
+		bytes = fl->probe_nxt - tp->snd_una;
+	fl->stale_pkts = min_t(u32, tcp_packets_in_flight(tp),
+			       DIV_ROUND_UP(bytes, max_t(u32, fl->mss, 1)));
+	fl->stale_end = fl->probe_nxt;
+}
+
+/* The original CC that the socket's congestion control is named after. */
+static const struct fl_base_ops *pp_base_of(const struct sock *sk)
+{
+	if (inet_csk(sk)->icsk_ca_ops == &tcp_prioplus_ledbat)
+		return &fl_ledbat_channel_ops;
+	return &fl_swift_ops;
+}
+
+/* Set up a flow. Context: any, socket lock held. Without memory, the socket
+ * goes on with the window it has and a later ACK tries again. Before the SYN is
+ * answered nobody knows whether the peer can answer probes: the first write sets it up.
+ */
+static void pp_adopt(struct sock *sk)
+{
+	struct pp_sock *ps = inet_csk_ca(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+	const struct fl_profile *pf;
+	struct pp_flow *fl;
+
+	if (sk->sk_state == TCP_SYN_SENT)
+		return;
+	fl = kmem_cache_zalloc(pp_flow_cache, GFP_ATOMIC | __GFP_NOWARN);
+	if (!fl)
+		return;
+	fl->sk = sk;
+	fl->rare = 1;
+	fl->set = fl_flow_attach(sk, &pp_cc);
+	pf = fl_profile_for(sk, fl->set);
+	ps->una = tp->snd_una;
+	ps->look_seq = tp->snd_una;
+	ps->least_ns = U32_MAX;
+	fl->random = get_random_u32();
+	fl_base_start(sk, pp_base(fl));
+	fl->gen = fl_profile_gen(pf) + fl_flow_gen(fl->set) - 1;
+	pp_init(&fl->core, pp_base_of(sk), ktime_get_ns(), tp->snd_nxt);
+	pp_probe_init(fl);
+	pp_refresh(fl, 0, 0);
+	if (!fl->chan) {
+		fl_flow_detach(sk, fl->set);
+		fl_owd_want(sk, &fl->tel, false);
+		kmem_cache_free(pp_flow_cache, fl);
+		return;
+	}
+	fl_take_over(sk, fl->gso_segs);
+	if (!pp_probe_possible(sk))
+		pp_fall_back(fl);
+	rcu_assign_pointer(ps->flow, fl);
+	fl->at.cc = &pp_cc;
+	fl_flow_show(fl->set, &fl->at);
+	pp_apply(fl);
+}
+
+/* Context: any, socket lock held; handshake complete. */
+static void pp_sk_init(struct sock *sk)
+{
+	struct pp_sock *ps = inet_csk_ca(sk);
+
+	BUILD_BUG_ON(sizeof(struct pp_sock) > ICSK_CA_PRIV_SIZE);
+	memset(ps, 0, sizeof(*ps));
+	pp_adopt(sk);
+}
+
+/* End of the flow, the socket, or another congestion control is chosen; also
+ * called without pp_sk_init() (listeners) and twice. Context: socket lock held.
+ */
+static void pp_sk_release(struct sock *sk)
+{
+	struct pp_sock *ps = inet_csk_ca(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+	struct pp_flow *fl = pp_flow_of(sk);
+
+	if (!fl)
+		return;
+	RCU_INIT_POINTER(ps->flow, NULL);
+	fl_flow_detach(sk, fl->set);
+	fl->set = NULL;
+	fl_owd_want(sk, &fl->tel, false);
+	fl_give_back(sk);
+	if (!tp->snd_cwnd) {
+		tcp_snd_cwnd_set(tp, TCP_INIT_CWND);
+		tp->snd_ssthresh = TCP_INFINITE_SSTHRESH;
+		/* setsockopt(TCP_CONGESTION): send what waits on release */
+		if ((1 << sk->sk_state) & (TCPF_ESTABLISHED | TCPF_CLOSE_WAIT |
+					   TCPF_FIN_WAIT1 | TCPF_CLOSING |
+					   TCPF_LAST_ACK) &&
+		    sock_owned_by_user_nocheck(sk) &&
+		    !test_and_set_bit(TCP_TSQ_DEFERRED, &sk->sk_tsq_flags))
+			sock_hold(sk);
+	}
+	/* recovery that began while stopped: PRR divides by it */
+	if (!tp->prior_cwnd)
+		tp->prior_cwnd = tcp_snd_cwnd(tp);
+	pp_chan_drop(fl);
+	pp_probe_release(fl);
+}
+
+/* The end of the data is lost and nothing comes after it that would draw a SACK:
+ * the stack's timer, 200 ms and more for a lone packet, fires now. One that is
+ * about to fire is left alone: echoes come more often than ticks, and each would
+ * put it off by another. Context: ACK, socket lock held.
+ */
+static void pp_hurry(struct pp_flow *fl)
+{
+	struct sock *sk = fl->sk;
+	u8 pending = inet_csk(sk)->icsk_pending;
+
+	if (!fl->stale_pkts || tcp_send_head(sk) ||
+	    (pending != ICSK_TIME_LOSS_PROBE && pending != ICSK_TIME_RETRANS) ||
+	    !time_after(inet_csk(sk)->icsk_timeout, jiffies + 1))
+		return;
+	inet_csk_reset_xmit_timer(sk, pending, 1, TCP_RTO_MAX);
+}
+
+/* The echo of a probe has come. Context: ACK, socket lock held. */
+static void pp_on_echo(struct pp_flow *fl)
+{
+	struct tcp_sock *tp = tcp_sk(fl->sk);
+	u64 ns = tp->tcp_clock_cache - fl->probe_sent_ns;
+	u32 delay_ns = min_t(u64, max_t(s64, ns, 1), U32_MAX - 1);
+
+	trace_fl_prioplus_probe(fl->sk, 1, delay_ns);
+	pp_refresh(fl, 0, delay_ns);
+	if (fl->tel)
+		delay_ns = pp_one_way(fl, delay_ns, fl->chan->probe_base_ns);
+	if (!fl->core.stopped) {
+		/* of the watchdog: nothing but lost data is left in flight */
+		pp_mark_stale(fl);
+		pp_hurry(fl);
+		return;
+	}
+	switch (pp_on_probe(&fl->core, fl->chan, delay_ns, tp->snd_nxt,
+			    pp_random(fl))) {
+	case PP_RESUME:
+		pp_trace_state(fl, delay_ns);
+		pp_mark_stale(fl);
+		pp_hurry(fl);
+		pp_sock_of(fl)->last_ack_ns = tp->tcp_clock_cache;
+		pp_probe_watch(fl);
+		break;
+	case PP_PROBE:
+		pp_probe_after(fl, fl->core.probe_wait_ns);
+		break;
+	default:
+		break;
+	}
+}
+
+/* An ACK while probes are out. */
+static noinline void pp_maybe_echo(struct pp_flow *fl)
+{
+	if (!pp_probe_echo(fl))
+		return;
+	fl->rare = 1;
+	pp_on_echo(fl);
+	pp_apply(fl);
+}
+
+/* Context: each ACK, before cong_control; the only call for an ACK that comes
+ * while nothing is in flight. Softirq or backlog, socket lock held.
+ */
+static void pp_in_ack_event(struct sock *sk, u32 flags)
+{
+	struct pp_flow *fl = pp_flow_of(sk);
+
+	if (fl && unlikely(fl->probes_out))
+		pp_maybe_echo(fl);
+}
+
+/* The flow has stopped. Context: ACK, socket lock held. */
+static noinline void pp_has_stopped(struct pp_flow *fl, u32 delay_ns)
+{
+	fl->rare = 1;
+	fl->stats.stops++;
+	pp_trace_state(fl, delay_ns);
+	pp_probe_after(fl, fl->core.probe_wait_ns);
+}
+
+/* What an ACK says, into the core, while something is out of the ordinary. Context:
+ * ACK, socket lock held.
+ */
+static noinline void pp_take_rare(struct pp_flow *fl, struct fl_sample *s,
+				  const struct rate_sample *rs)
+{
+	struct pp_sock *ps = pp_sock_of(fl);
+
+	if (fl->tel && s->delay_ns) {
+		s->rtt_ns = s->delay_ns;
+		s->delay_ns = pp_one_way(fl, s->rtt_ns, fl->chan->base_ns);
+	}
+	if (!fl->core.stopped && !((ps->dip_end_ns || ps->base.turned) &&
+				   pp_dip(fl, s->delay_ns))) {
+		s->random = pp_random(fl);
+		if (pp_decide(fl, s, rs) == PP_STOP)
+			pp_has_stopped(fl, s->delay_ns);
+	}
+	if (!fl->core.stopped && tcp_sk(fl->sk)->packets_out)
+		pp_probe_watch(fl);
+	pp_apply(fl);
+	fl->rare = !pp_usual(fl);
+}
+
+/* What an ACK says, into the core. Context: ACK, socket lock held. */
+static inline void pp_take_ack(struct pp_flow *fl, struct pp_sock *ps,
+			       struct tcp_sock *tp,
+			       const struct rate_sample *rs)
+{
+	struct sock *sk = fl->sk;
+	struct fl_sample s = {
+		.now_ns = tp->tcp_clock_cache,
+		.delay_ns = fl_rtt_sample(sk, &ps->rtt, rs),
+		.acked_pkts = rs->acked_sacked,
+		.ack_seq = tp->snd_una,
+		.snd_nxt = tp->snd_nxt,
+		.seq_per_pkt = tp->mss_cache,
+		.wnd_limited = !rs->is_app_limited,
+	};
+	bool full;
+
+	ps->last_ack_ns = s.now_ns;
+	full = fl_full_packets(sk, &ps->una, s.acked_pkts) && s.delay_ns;
+	if (full && s.delay_ns < ps->least_ns)
+		ps->least_ns = s.delay_ns;
+	if (fl_seq_after(s.ack_seq, ps->look_seq) ||
+	    unlikely(ps->least_ns < ps->base.data_ns ||
+		     s.now_ns >= ps->base.turn_ns))
+		pp_look(fl, full ? s.delay_ns : 0, rs);
+	if (unlikely(fl->rare)) {
+		pp_take_rare(fl, &s, rs);
+		return;
+	}
+	s.random = pp_random(fl);
+	if (unlikely(pp_on_ack(&fl->core, fl->chan, &s) == PP_STOP)) {
+		pp_has_stopped(fl, s.delay_ns);
+		pp_apply(fl);
+		return;
+	}
+	pp_apply_ack(fl, tp);
+}
+
+/* Context: each ACK of data in flight, softirq or backlog, socket lock held. */
+static void pp_cong_control(FL_CONG_CONTROL_ARGS)
+{
+	struct pp_sock *ps = inet_csk_ca(sk);
+	struct pp_flow *fl = pp_flow_of(sk);
+
+	if (unlikely(!fl)) {
+		/* the ACK of our SYN comes before pp_sk_init(), which forgets */
+		if (inet_csk(sk)->icsk_ca_initialized)
+			pp_adopt(sk);
+		return;
+	}
+	pp_take_ack(fl, ps, tcp_sk(sk), rs);
+	fl_rtt_remember(sk, &ps->rtt);
+}
+
+/* Has the flow been silent for so long that its window means nothing? */
+static bool pp_was_idle(const struct pp_flow *fl)
+{
+	const struct tcp_sock *tp = tcp_sk(fl->sk);
+	u64 last_ack_ns = pp_sock_of(fl)->last_ack_ns;
+
+	return !tp->packets_out && !fl->fallback && last_ack_ns &&
+	       tp->tcp_clock_cache - last_ack_ns >
+	       (u64)PP_IDLE_RTTS * fl->chan->base_ns;
+}
+
+/* There is something to send for the first time, or again after a while.
+ * Context: socket lock held.
+ */
+static void pp_begin(struct pp_flow *fl)
+{
+	struct sock *sk = fl->sk;
+
+	if (!pp_probe_possible(sk)) {
+		pp_fall_back(fl);
+		return;
+	}
+	if (!pp_probe_allowed(sk))
+		return;
+	/* the priority may be newer than the handshake */
+	pp_refresh(fl, 0, 0);
+	if (!fl->chan->urgent) {
+		pp_probe_now(fl);
+		return;
+	}
+	fl->started = 1;
+	pp_begin_urgent(&fl->core, fl->chan, tcp_sk(sk)->snd_nxt);
+	pp_trace_state(fl, 0);
+	pp_sock_of(fl)->last_ack_ns = tcp_sk(sk)->tcp_clock_cache;
+	pp_probe_watch(fl);
+	pp_apply(fl);
+}
+
+/* There is something to send. Context: socket lock held. */
+static noinline void pp_before_sending(struct pp_flow *fl)
+{
+	if (!fl->core.stopped && pp_was_idle(fl)) {
+		pp_suspend_idle(&fl->core);
+		fl->rare = 1;
+		fl->started = 0;
+		pp_apply(fl);
+	}
+	if (!fl->core.stopped)
+		pp_probe_watch(fl);
+	if (fl->core.stopped && !fl->started)
+		pp_begin(fl);
+}
+
+/* Called at the top of every tcp_write_xmit(): somebody wants to send.
+ * Context: socket lock held.
+ */
+static u32 pp_min_tso_segs(struct sock *sk)
+{
+	struct pp_flow *fl = pp_flow_of(sk);
+
+	if (unlikely(!fl)) {
+		if (inet_csk(sk)->icsk_ca_initialized)
+			pp_adopt(sk);
+		fl = pp_flow_of(sk);
+		if (!fl)
+			return 1;
+	}
+	if (unlikely(READ_ONCE(fl->probe_due)))
+		pp_timer_act(fl);
+	/* goes on, and is watched */
+	if (likely(!fl->rare && tcp_sk(sk)->packets_out))
+		return 1;
+	if (tcp_send_head(sk))
+		pp_before_sending(fl);
+	return 1;
+}
+
+/* Losses. Context: socket lock held, softirq or timer. */
+static void pp_set_state(struct sock *sk, u8 new_state)
+{
+	struct pp_flow *fl = pp_flow_of(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	if (!fl || (new_state != TCP_CA_Recovery && new_state != TCP_CA_Loss))
+		return;
+	pp_on_loss(&fl->core, fl->chan, ktime_get_ns(),
+		   (tp->srtt_us >> 3) * NSEC_PER_USEC,
+		   new_state == TCP_CA_Loss ? FL_LOSS_TIMEOUT : FL_LOSS_FAST);
+	/* tcp_enter_loss() has given a window to a flow that must not send */
+	if (fl->core.stopped)
+		pp_apply(fl);
+}
+
+/* Required by the stack; the window is set in cong_control alone. */
+static u32 pp_ssthresh(struct sock *sk)
+{
+	return TCP_INFINITE_SSTHRESH;
+}
+
+/* Goes into tcp_snd_cwnd_set(), which wants no 0. */
+static u32 pp_undo_cwnd(struct sock *sk)
+{
+	return max_t(u32, tcp_snd_cwnd(tcp_sk(sk)), 1);
+}
+
+/* The same callbacks over each original CC: pp_base_of() tells which. */
+#define PP_CONGESTION_OPS(name_) {				\
+	.init		= pp_sk_init,				\
+	.release	= pp_sk_release,			\
+	.ssthresh	= pp_ssthresh,				\
+	.undo_cwnd	= pp_undo_cwnd,				\
+	.in_ack_event	= pp_in_ack_event,			\
+	.cong_control	= pp_cong_control,			\
+	.set_state	= pp_set_state,				\
+	.min_tso_segs	= pp_min_tso_segs,			\
+	.get_info	= pp_get_info,				\
+	.flags		= TCP_CONG_NON_RESTRICTED,		\
+	.owner		= THIS_MODULE,				\
+	.name		= name_,				\
+}
+
+static struct tcp_congestion_ops tcp_prioplus __read_mostly =
+	PP_CONGESTION_OPS("prioplus");
+static struct tcp_congestion_ops tcp_prioplus_ledbat __read_mostly =
+	PP_CONGESTION_OPS("prioplus-ledbat");
+
+static int __init pp_register(void)
+{
+	int err;
+
+	pp_flow_cache = KMEM_CACHE(pp_flow, SLAB_ACCOUNT);
+	if (!pp_flow_cache)
+		return -ENOMEM;
+	err = pp_probe_start();
+	if (err)
+		goto cache;
+	err = tcp_register_congestion_control(&tcp_prioplus);
+	if (err)
+		goto probe;
+	err = tcp_register_congestion_control(&tcp_prioplus_ledbat);
+	if (!err)
+		return 0;
+	tcp_unregister_congestion_control(&tcp_prioplus);
+	/* no socket had it in between but those that have let go of it */
+	synchronize_rcu();
+	rcu_barrier();
+	pp_chan_forget();
+probe:
+	pp_probe_stop();
+cache:
+	kmem_cache_destroy(pp_flow_cache);
+	return err;
+}
+
+static void __exit pp_unregister(void)
+{
+	tcp_unregister_congestion_control(&tcp_prioplus_ledbat);
+	tcp_unregister_congestion_control(&tcp_prioplus);
+	pp_probe_stop();
+	/* sockets are gone, and who looked at their flows: unregistering has waited
+	 * for RCU. Timers go with the flows' memory.
+	 */
+	rcu_barrier();
+	pp_chan_forget();
+	kmem_cache_destroy(pp_flow_cache);
+}
+
+module_init(pp_register);
+module_exit(pp_unregister);
+
+MODULE_ALIAS("tcp_prioplus-ledbat");
+MODULE_AUTHOR("The Fairlane developers");
+MODULE_DESCRIPTION("PrioPlus: virtual priorities in one queue");
+MODULE_LICENSE("GPL");
+MODULE_VERSION("0.1");

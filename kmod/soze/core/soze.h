@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Söze (Wang, Ng: "Söze: One Network Telemetry Is All You Need for Per-flow
+ * Weighted Bandwidth Allocation at Scale"): the rate control of a flow, in
+ * binary logarithms.
+ *
+ * Rates are bytes on the line per second, as log2 with SZ_SHIFT fractional
+ * bits. In that domain the inverse of the target function, equation 6, is a
+ * straight line, the quotient of equation 7 a difference and its exponent m a
+ * product: no division by a rate, no power.
+ */
+#ifndef FL_SOZE_H
+#define FL_SOZE_H
+
+#include "lib/fl_types.h"
+
+/* Fractional bits of logarithms, gains and parts. */
+#define SZ_SHIFT		24
+#define SZ_ONE			((s32)BIT(SZ_SHIFT))
+/* Fractional bits that a slope (octaves per ns) has beside. */
+#define SZ_SLOPE_SHIFT		16
+
+/* Ranges of the settings, for whoever takes them from people. */
+#define SZ_P_MIN_NS		1000
+#define SZ_P_MAX_NS		100000000
+#define SZ_K_MAX_NS		10000000
+#define SZ_M_MAX_PERMILLE	1999	/* 0 < m < 2, lemma 3.1 */
+#define SZ_RATE_MAX_MBPS	100000000
+
+/* Weights are counted in thousandths. */
+#define SZ_WEIGHT_ONE_MILLI	1000
+#define SZ_WEIGHT_MAX_MILLI	1000000
+
+/* Round trips during which a flow averages, << SZ_SHIFT. */
+#define SZ_AGE_MAX		(16U << SZ_SHIFT)
+
+/** enum sz_form - which reading of the paper */
+enum sz_form {
+	SZ_STABLE,	/* ours: with a bounded loop gain, see soze.c */
+	SZ_PER_RTT,	/* Algorithm 1 as printed: once an RTT */
+	SZ_PER_PACKET,	/* section 3.3: the same with each ACK */
+	SZ_FORMS,
+};
+
+/**
+ * struct sz_conf - settings; those of equations 6 and 7 may be 0 = derived
+ * @line_bps: fastest that the sender can send, bit/s, 1 Mbit/s and more
+ * @wire_bytes: a full packet on the line, bytes, above 0
+ * @base_ns: base RTT of the network as a whole, ns; 0 = not known
+ * @alpha_mbps: alpha for weight 1, Mbit/s; 0 = @line_bps
+ * @beta_mbps: beta for weight 1, Mbit/s, below alpha; 0 = alpha / 1000
+ * @p_ns: p, ns; 0 = see sz_par_init()
+ * @k_ns: k, ns; 0 = see sz_par_init()
+ * @m_permille: m, thousandths; 0 = 250. Upper bound in the stable form
+ * @form: enum sz_form
+ */
+struct sz_conf {
+	u64 line_bps;
+	u32 wire_bytes;
+	u32 base_ns;
+	u32 alpha_mbps;
+	u32 beta_mbps;
+	u32 p_ns;
+	u32 k_ns;
+	u32 m_permille;
+	u32 form;
+};
+
+/**
+ * struct sz_par - what sz_par_init() made of the settings
+ * @slope: octaves per ns of delay, << (SZ_SHIFT + SZ_SLOPE_SHIFT)
+ * @octave_q8_ns: its inverse, ns << 8
+ * @alpha_l2: alpha, log2 of bytes/s
+ * @max_l2: fastest rate, log2 of bytes/s
+ * @packet_l2: log2 of (bytes of a full packet * 10^9)
+ * @m: largest gain in an RTT, << SZ_SHIFT
+ * @q_ns: p / (ln alpha - ln beta): the delay that stands for a factor of e, ns
+ * @k_ns: k, ns
+ * @telling_ns: delay from which on a queue speaks of no share, ns
+ * @start_ns: longest delay that a starting flow believes, ns
+ * @wire_bytes: a full packet on the line, bytes
+ * @form: enum sz_form
+ */
+struct sz_par {
+	u64 slope;
+	u64 octave_q8_ns;
+	s32 alpha_l2;
+	s32 max_l2;
+	s32 packet_l2;
+	s32 m;
+	u32 q_ns;
+	u32 k_ns;
+	u32 telling_ns;
+	u32 start_ns;
+	u32 wire_bytes;
+	u32 form;
+};
+
+/**
+ * struct sz_sample - what an ACK with telemetry says
+ * @now_ns: monotonic time, ns
+ * @delay_ns: D: the largest queueing delay that the data met, ns
+ * @rtt_ns: RTT, all queues in it, ns
+ */
+struct sz_sample {
+	u64 now_ns;
+	u32 delay_ns;
+	u32 rtt_ns;
+};
+
+/**
+ * struct sz_core - a flow
+ * @last_ns: time of the last sample (paper's forms: of the last update)
+ * @rate_l2: the flow's share as it knows it, log2 of bytes/s
+ * @pace_l2: what to send at until the next sample, log2 of bytes/s
+ * @weight_l2: log2 of the weight
+ * @target_ns: T at @rate_l2, ns
+ * @age: round trips since it first knew its share, << SZ_SHIFT, to SZ_AGE_MAX
+ * @rest: what @rate_l2 is more, << (SZ_SHIFT + 16)
+ * @mean_l2: average of the rate for weight 1 that D told, over some round trips
+ * @now_l2: over one
+ * @still_l2: where that stands still
+ * @still: for how many round trips, << SZ_SHIFT, to SZ_STILL_RTTS
+ * @empty: round trips with an empty queue, << SZ_SHIFT, to SZ_EMPTY_RTTS
+ * @starting: has not reached the share that the delay tells
+ */
+struct sz_core {
+	u64 last_ns;
+	s32 rate_l2;
+	s32 pace_l2;
+	s32 weight_l2;
+	u32 target_ns;
+	u32 age;
+	s32 mean_l2;
+	s32 now_l2;
+	s32 still_l2;
+	u32 still;
+	u32 empty;
+	u16 rest;
+	bool starting;
+};
+
+/* Product of two numbers << SZ_SHIFT. */
+static inline s64 sz_mul(s64 a, s64 b)
+{
+	return (a * b) >> SZ_SHIFT;
+}
+
+/**
+ * sz_settled() - has the flow known its share for some time?
+ * @sz: the flow
+ * @par: parameters
+ *
+ * Then an ACK in each of a few parts of an RTT is enough for it.
+ */
+static inline bool sz_settled(const struct sz_core *sz,
+			      const struct sz_par *par)
+{
+	return sz->age >= SZ_AGE_MAX && !sz->starting && par->form == SZ_STABLE;
+}
+
+/* Part of the pace that is random: shift that makes of an s32 +- 1/64 octave. */
+#define SZ_UNLOCK_SHIFT		13
+#define SZ_UNLOCK_MIX		2654435769U	/* 2^32 / golden ratio */
+
+/**
+ * sz_unlock_l2() - how much a flow's pace is off at random, see (11) in soze.c
+ * @sz: the flow
+ * @now_ns: time of the sample, ns
+ *
+ * The last bits of the time and of the rate know nothing of other flows.
+ *
+ * Return: octaves << SZ_SHIFT, up to 1/64 either way.
+ */
+static inline s32 sz_unlock_l2(const struct sz_core *sz, u64 now_ns)
+{
+	u32 x = ((u32)now_ns ^ ((u32)sz->rest << 16)) * SZ_UNLOCK_MIX;
+
+	return (s32)x >> SZ_UNLOCK_SHIFT;
+}
+
+s32 sz_log2(u64 x);
+u64 sz_exp2(s64 l2);
+
+int sz_par_init(struct sz_par *par, const struct sz_conf *cf);
+s64 sz_target_rate_l2(const struct sz_par *par, u32 delay_ns);
+u32 sz_target_delay_ns(const struct sz_par *par, s32 rate_per_weight_l2);
+
+void sz_init(struct sz_core *sz, const struct sz_par *par, u64 now_ns,
+	     u64 rate_bytes, u32 weight_milli);
+void sz_resume(struct sz_core *sz, const struct sz_par *par, u64 now_ns,
+	       u64 rate_bytes, u32 weight_milli);
+void sz_set_weight(struct sz_core *sz, const struct sz_par *par,
+		   u32 weight_milli);
+void sz_restart(struct sz_core *sz, const struct sz_par *par, u64 now_ns,
+		u64 rate_bytes);
+void sz_on_ack(struct sz_core *sz, const struct sz_par *par,
+	       const struct sz_sample *s);
+void sz_on_loss(struct sz_core *sz, const struct sz_par *par, bool timeout);
+u32 sz_window_pkts(const struct sz_core *sz, const struct sz_par *par,
+		   u32 rest_ns);
+
+#endif /* FL_SOZE_H */

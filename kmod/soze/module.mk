@@ -1,0 +1,3 @@
+# SPDX-License-Identifier: GPL-2.0
+obj-m += tcp_soze.o
+tcp_soze-y := $(addprefix soze/,tcp_soze.o core/soze.o core/sz_target.o)

@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Swift for TCP: delay-based congestion control with a target.
+ *
+ * The window control is swift/core/swift.c; this file connects it with the stack.
+ * It is a baseline of the PrioPlus paper and useful alone.
+ *
+ * Target delay: base RTT plus net.fairlane.swift_target_ns. With 0, the
+ * default, the D_target of the socket's priority (fl_flow.h) in PrioPlus'
+ * channels, which is what the paper compares with (section 5: "Swift with
+ * target delays aligned with D_target of PrioPlus"). Target scaling is off
+ * unless net.fairlane.swift_range_ns is set. Each link of the path adds
+ * net.fairlane.swift_hop_ns, 0 by default: for base RTTs that are the same for all
+ * (net.fairlane.base_rtt_ns), and flows that wait at several ports. Kernel TCP is not
+ * told how long the way of its data is, so the ACKs' is taken for it, by what is
+ * left of their TTL (fl_option.c).
+ *
+ * Windows below one packet are paced: cwnd is 1 and sk_pacing_rate makes the
+ * gaps. At one packet and more nothing is paced; sending is ACK-clocked.
+ *
+ * Start: line rate, W = BDP, as the paper's and its simulator's Swift.
+ */
+#include <linux/module.h>
+#include <net/tcp.h>
+
+#include "compat/compat.h"
+#include "fairlane/fl_flow.h"
+#include "fairlane/fl_owd.h"
+#include "fairlane/fl_trace.h"
+#include "prioplus/core/prioplus.h"
+
+/* Smallest window: a packet in 1024 RTTs. */
+#define SWIFT_MIN_WND		(FL_WND_ONE >> 10)
+/* Target scaling is complete below this many packets (Swift: fs_min 0.1). */
+#define SWIFT_SCALE_MIN_Q8	26
+/* Target scaling begins below this many packets (Swift: fs_max 100). */
+#define SWIFT_SCALE_MAX_Q8	(100 << 8)
+/* Largest window in BDPs: the target is reached long before. */
+#define SWIFT_MAX_BDP		8
+/* A handshake that took longer, us, may have lost a packet and is no RTT. */
+#define SWIFT_HANDSHAKE_MAX_US	200000
+/* Base RTT until the first delay if the handshake gives none, us. */
+#define SWIFT_GUESS_US		1000
+
+/**
+ * struct swift - what a flow keeps in the socket
+ * @flow: settings of the socket
+ * @tel: telemetry, for one-way delays; NULL = RTTs
+ * @watch: telemetry, for the ACKs' TTL; NULL = nobody asks
+ * @wnd: window, packets << FL_WND_SHIFT; 0 before the first ACK
+ * @state: Swift's memory
+ * @rtt: delay samples
+ * @base_ns: smallest delay seen, ns
+ * @target_ns: target delay without scaling, ns
+ * @ai_wnd: additive increase, packets << FL_WND_SHIFT
+ * @bdp_pkts: line rate times base RTT, packets, at least 1
+ * @una: tp->snd_una at the last ACK
+ * @gen: of profile and settings, added up, that the three come from
+ * @mss: the same, bytes
+ * @prio: the same
+ * @hops: the same, links of the path; 0 = not known
+ * @guess: @base_ns is no measurement: the first delay replaces it
+ */
+struct swift {
+	struct fl_flow *flow;
+	struct fl_tel *tel;
+	struct fl_tel *watch;
+	u64 wnd;
+	struct fl_swift_state state;
+	struct fl_rtt rtt;
+	u32 base_ns;
+	u32 target_ns;
+	u32 ai_wnd;
+	u32 bdp_pkts;
+	u32 una;
+	u32 gen;
+	u16 mss;
+	u8 prio;
+	u8 hops : 7;
+	u8 guess : 1;
+};
+
+/* Derive target, step and BDP from the profile. Context: socket lock held. */
+static void swift_configure(const struct sock *sk, struct swift *sw,
+			    const struct fl_profile *pf)
+{
+	u32 base_ns = fl_flow_base_rtt_ns(sw->flow, pf) ?: sw->base_ns;
+	u32 add_ns = READ_ONCE(pf->swift_target_ns);
+	u32 wire = fl_wire_bytes(sk);
+	u64 bdp;
+
+	if (!add_ns)
+		add_ns = sw->prio * (READ_ONCE(pf->fluct_ns) +
+				     READ_ONCE(pf->noise_ns));
+	sw->target_ns = fl_swift_hop_target(base_ns + add_ns,
+					    READ_ONCE(pf->swift_hop_ns),
+					    sw->hops);
+	sw->ai_wnd = div_u64((u64)READ_ONCE(pf->ai_bytes) << FL_WND_SHIFT,
+			     wire);
+	bdp = fl_ns_to_wnd(fl_ppn(fl_flow_line_bps(sk, sw->flow, pf, true),
+				  wire), base_ns);
+	sw->bdp_pkts = max_t(u64, bdp >> FL_WND_SHIFT, 1);
+}
+
+/* Has anything changed that swift_configure() looks at? Then redo it. */
+static void swift_refresh(struct sock *sk, struct swift *sw,
+			  const struct fl_profile *pf, u32 delay_ns)
+{
+	u8 prio = fl_flow_prio(sk, sw->flow);
+	u32 gen = fl_profile_gen(pf) + fl_flow_gen(sw->flow);
+	u8 hops = 0;
+	u16 mss;
+
+	if (gen != sw->gen) {
+		fl_owd_want(sk, &sw->tel, READ_ONCE(pf->owd));
+		fl_tel_watch(sk, &sw->watch, READ_ONCE(pf->swift_hop_ns));
+	}
+	if (sw->watch)
+		hops = fl_hops_of_ttl(READ_ONCE(sw->watch->ttl));
+	mss = min_t(u32, tcp_sk(sk)->mss_cache, U16_MAX);
+
+	if (delay_ns && (sw->guess || delay_ns < sw->base_ns)) {
+		sw->base_ns = delay_ns;
+		sw->guess = 0;
+	} else if (gen == sw->gen && mss == sw->mss && prio == sw->prio &&
+		   hops == sw->hops) {
+		return;
+	}
+	sw->gen = gen;
+	sw->mss = mss;
+	sw->prio = prio;
+	sw->hops = hops;
+	swift_configure(sk, sw, pf);
+}
+
+/* Begin at line rate: W = BDP. Context: first ACK, socket lock held. */
+static void swift_start(struct sock *sk, struct swift *sw,
+			const struct fl_profile *pf)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+	u64 line_bps = fl_flow_line_bps(sk, sw->flow, pf, true);
+
+	sw->base_ns = SWIFT_GUESS_US * NSEC_PER_USEC;
+	sw->guess = tcp_min_rtt(tp) > SWIFT_HANDSHAKE_MAX_US;
+	sw->una = tp->snd_una;
+	if (!sw->guess)
+		/* of short packets perhaps; on two links at least */
+		sw->base_ns = max_t(u32, tcp_min_rtt(tp), 1) * NSEC_PER_USEC +
+			      2 * div64_u64((u64)fl_wire_bytes(sk) * 8 *
+					    NSEC_PER_SEC, line_bps);
+	sw->gen = fl_profile_gen(pf) + fl_flow_gen(sw->flow) - 1;
+	swift_refresh(sk, sw, pf, 0);
+	fl_swift_ops.init(&sw->state, tp->tcp_clock_cache);
+	sw->wnd = (u64)sw->bdp_pkts << FL_WND_SHIFT;
+}
+
+/* What the flow does, for the control plane. Context: RCU, socket not locked. */
+static void swift_info(struct sock *sk, const struct fl_attached *at,
+		       struct fl_info *info)
+{
+	const struct swift *sw = inet_csk_ca(sk);
+	u64 wnd = READ_ONCE(sw->wnd);
+	u32 base_ns = READ_ONCE(sw->base_ns);
+
+	info->state = wnd ? FL_STATE_SENDING : FL_STATE_START;
+	if (!wnd)
+		return;
+	if (!info->base_rtt_ns) {
+		info->base_rtt_ns = base_ns;
+		info->base_rtt_from = FL_FROM_MEASURED;
+	}
+	info->target_ns = READ_ONCE(sw->target_ns);
+	info->hops = sw->hops;
+	/* not followed: it may be what another control has there */
+	if (READ_ONCE(sw->tel))
+		fl_owd_info(sk, info);
+	info->window_milli = (wnd * 1000) >> FL_WND_SHIFT;
+	info->rate_bps = div_u64(((wnd >> 8) * sw->mss >> (FL_WND_SHIFT - 8)) *
+				 8 * NSEC_PER_SEC,
+				 max_t(u32, info->base_rtt_ns, 1));
+}
+
+static const struct fl_cc swift_cc = {
+	.none = { .cc = &swift_cc },
+	.name = "swift",
+	.measures_line = true,
+	.info = swift_info,
+};
+
+/* Context: any, socket lock held. Without an RTT yet, the first ACK starts. */
+static void swift_init(struct sock *sk)
+{
+	const struct fl_profile *pf;
+	struct swift *sw = inet_csk_ca(sk);
+
+	BUILD_BUG_ON(sizeof(struct swift) > ICSK_CA_PRIV_SIZE);
+	memset(sw, 0, sizeof(*sw));
+	sw->flow = fl_flow_attach(sk, &swift_cc);
+	pf = fl_profile_for(sk, sw->flow);
+	sw->base_ns = U32_MAX;
+	fl_take_over(sk, READ_ONCE(pf->gso_segs));
+	if (tcp_sk(sk)->srtt_us) {
+		swift_start(sk, sw, pf);
+		fl_apply_wnd(sk, sw->wnd, 0, sw->base_ns);
+	}
+}
+
+/* Put the window into the socket. Of a one-way delay it is what fills that; the
+ * same rate fills the rest of the round trip. Context: ACK, socket lock held.
+ */
+static void swift_apply(struct sock *sk, const struct swift *sw,
+			const struct fl_sample *s, u32 base_ns)
+{
+	u64 wnd = sw->wnd;
+	u32 extra_ns;
+
+	if (!s->delay_ns && sw->tel && sw->tel->owd.on)
+		return;
+	if (!s->delay_ns || s->rtt_ns <= s->delay_ns) {
+		fl_apply_wnd(sk, wnd, 0, s->delay_ns ?: sw->base_ns);
+		return;
+	}
+	extra_ns = s->rtt_ns - s->delay_ns;
+	wnd += div_u64(mul_u64_u32_shr(wnd, extra_ns, 10),
+		       max_t(u32, s->delay_ns >> 10, 1));
+	fl_apply_wnd(sk, wnd, 0, s->rtt_ns);
+	fl_owd_pace(sk, wnd, base_ns, extra_ns);
+}
+
+/* Context: each ACK of new data, softirq, socket lock held. */
+static void swift_cong_control(FL_CONG_CONTROL_ARGS)
+{
+	struct swift *sw = inet_csk_ca(sk);
+	const struct fl_profile *pf = fl_profile_for(sk, sw->flow);
+	struct tcp_sock *tp = tcp_sk(sk);
+	struct fl_swift_scaling sc = {
+		.range_ns = READ_ONCE(pf->swift_range_ns),
+		.min_pkts_q8 = SWIFT_SCALE_MIN_Q8,
+		.max_pkts_q8 = SWIFT_SCALE_MAX_Q8,
+	};
+	struct fl_sample s = {
+		.now_ns = tp->tcp_clock_cache,
+		.delay_ns = fl_rtt_sample(sk, &sw->rtt, rs),
+		.acked_pkts = rs->acked_sacked,
+		.wnd_limited = !rs->is_app_limited,
+	};
+	struct fl_target t = {
+		.min_wnd = SWIFT_MIN_WND,
+	};
+	u32 base_ns = sw->base_ns;
+	bool full;
+
+	/* the ACK of our SYN comes before swift_init(), which forgets */
+	if (!inet_csk(sk)->icsk_ca_initialized)
+		return;
+	if (!sw->wnd)
+		swift_start(sk, sw, pf);
+	full = fl_full_packets(sk, &sw->una, s.acked_pkts);
+	if (READ_ONCE(pf->line_rate_measured) &&
+	    fl_rate_measure(sk, sw->flow,
+			    fl_flow_base_rtt_ns(sw->flow, pf) ?: sw->base_ns,
+			    s.delay_ns, rs))
+		sw->mss = 0; /* for swift_refresh() to look again */
+	swift_refresh(sk, sw, pf, full ? s.delay_ns : 0);
+	if (sw->tel && s.delay_ns) {
+		s.rtt_ns = s.delay_ns;
+		base_ns = fl_flow_base_rtt_ns(sw->flow, pf) ?: sw->base_ns;
+		s.delay_ns = fl_owd_sample(sw->tel, s.now_ns, s.rtt_ns, base_ns,
+					   READ_ONCE(pf->noise_ns));
+	}
+	t.target_ns = fl_swift_scaled_target(&sc, sw->target_ns, sw->wnd);
+	t.ai_wnd = sw->ai_wnd;
+	t.max_wnd = max_t(u64, (u64)SWIFT_MAX_BDP * sw->bdp_pkts, 16) <<
+		    FL_WND_SHIFT;
+	fl_swift_ops.on_ack(&sw->state, &t, &sw->wnd, &s);
+	trace_fl_delay_update(sk, s.delay_ns, t.target_ns,
+			      (sw->wnd * 1000) >> FL_WND_SHIFT);
+	swift_apply(sk, sw, &s, base_ns);
+	fl_take_over(sk, READ_ONCE(pf->gso_segs));
+	fl_rtt_remember(sk, &sw->rtt);
+}
+
+/* Losses: once for each recovery. Context: socket lock held. */
+static void swift_set_state(struct sock *sk, u8 new_state)
+{
+	struct swift *sw = inet_csk_ca(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+	struct fl_target t = {
+		.min_wnd = SWIFT_MIN_WND,
+		.max_wnd = U64_MAX,
+	};
+
+	if (!sw->wnd || (new_state != TCP_CA_Recovery &&
+			 new_state != TCP_CA_Loss))
+		return;
+	fl_swift_ops.on_loss(&sw->state, &t, &sw->wnd, tp->tcp_clock_cache,
+			     (tp->srtt_us >> 3) * NSEC_PER_USEC,
+			     new_state == TCP_CA_Loss ? FL_LOSS_TIMEOUT :
+							FL_LOSS_FAST);
+}
+
+/* Required by the stack; the window is set in cong_control alone. */
+static u32 swift_ssthresh(struct sock *sk)
+{
+	return TCP_INFINITE_SSTHRESH;
+}
+
+static u32 swift_undo_cwnd(struct sock *sk)
+{
+	return max_t(u32, tcp_snd_cwnd(tcp_sk(sk)), 1);
+}
+
+static u32 swift_min_tso_segs(struct sock *sk)
+{
+	return 1;
+}
+
+/* Another congestion control, or the end. Also called without swift_init(), on
+ * listeners, and twice. Context: socket lock held.
+ */
+static void swift_release(struct sock *sk)
+{
+	struct swift *sw = inet_csk_ca(sk);
+
+	if (!sw->base_ns)
+		return;
+	sw->base_ns = 0;
+	fl_flow_detach(sk, sw->flow);
+	sw->flow = NULL;
+	fl_owd_want(sk, &sw->tel, false);
+	fl_tel_watch(sk, &sw->watch, false);
+	fl_give_back(sk);
+}
+
+static struct tcp_congestion_ops tcp_swift __read_mostly = {
+	.init		= swift_init,
+	.release	= swift_release,
+	.ssthresh	= swift_ssthresh,
+	.undo_cwnd	= swift_undo_cwnd,
+	.cong_control	= swift_cong_control,
+	.set_state	= swift_set_state,
+	.min_tso_segs	= swift_min_tso_segs,
+	.get_info	= fl_diag_fill,
+	.flags		= TCP_CONG_NON_RESTRICTED,
+	.owner		= THIS_MODULE,
+	.name		= "swift",
+};
+
+static int __init swift_register(void)
+{
+	return tcp_register_congestion_control(&tcp_swift);
+}
+
+static void __exit swift_unregister(void)
+{
+	tcp_unregister_congestion_control(&tcp_swift);
+}
+
+module_init(swift_register);
+module_exit(swift_unregister);
+
+MODULE_AUTHOR("The Fairlane developers");
+MODULE_DESCRIPTION("Swift: delay-based congestion control with a target");
+MODULE_LICENSE("GPL");
+MODULE_VERSION("0.1");
