@@ -2,9 +2,8 @@
 /*
  * sch_fabric: what its files share.
  *
- *	enqueue -> fabric_main.c: segment GSO packets
- *	        -> fabric_classify.c: band and colour
- *	        -> fabric_fast.h: room (fabric_buffer.c), marking, queue
+ *	enqueue -> fabric_main.c: segment GSO packets, find band and colour
+ *	        -> fabric_fast.h: room (fabric_switch.c), marking, queue
  *	dequeue <- fabric_fast.h: order of service, fabric_stamp.c
  *	        <- fabric_line.c: line of a set rate, delay; at once if no rate
  *
@@ -21,10 +20,11 @@
 
 #include <linux/fairlane.h>
 
-#include "compat.h"
-#include "fabric_aqm.h"
-#include "fabric_core.h"
-#include "fabric_order.h"
+#include "compat/compat.h"
+#include "core/aqm.h"
+#include "core/line.h"
+#include "core/meter.h"
+#include "core/order.h"
 
 /**
  * struct fabric_cb - what a packet carries while the qdisc holds it
@@ -296,14 +296,14 @@ static inline u32 fabric_band_packets(const struct fabric_band *band)
 	return band->child ? band->child->q.qlen : band->fifo.packets;
 }
 
-/* fabric_classify.c */
+/* fabric_main.c: which band and which colour */
 #define FABRIC_COLOUR_SHIFT	4	/* as in a DSCP table's entry */
 #define FABRIC_NO_BAND		BIT(16)	/* above all minor numbers */
 #define FABRIC_TAKEN		BIT(17)
 int fabric_classify(struct sk_buff *skb, struct Qdisc *sch);
 void fabric_classify_update(struct fabric_sched *q);
 
-/* fabric_band.c */
+/* fabric_main.c: bands */
 int fabric_band_refuse(struct Qdisc *sch, struct fabric_band *band,
 		       u8 colour, int why, struct sk_buff *skb,
 		       struct sk_buff **to_free);
@@ -320,7 +320,7 @@ void fabric_band_update(struct fabric_sched *q);
 void fabric_band_gone_idle(struct fabric_sched *q);
 void fabric_band_purge(struct Qdisc *sch, struct fabric_band *band, int why);
 
-/* fabric_serve.c */
+/* fabric_main.c: rate limits of the bands */
 u32 fabric_serve_allowed(struct fabric_sched *q, u64 at_ns);
 
 /* fabric_line.c */
@@ -333,7 +333,7 @@ void fabric_line_release(struct fabric_sched *q, u64 now_ns);
 void fabric_stamp_packet(struct fabric_sched *q, const struct fabric_band *band,
 			 struct sk_buff *skb, u64 delay_ns, u64 now_ns);
 
-/* fabric_buffer.c: rtnl held; charge and uncharge also with the root lock */
+/* fabric_switch.c: rtnl held; charge and uncharge also with the root lock */
 struct fabric_buffer *fabric_buffer_get(struct net *net, const char *name,
 					u32 bytes,
 					struct netlink_ext_ack *extack);
@@ -352,7 +352,7 @@ u32 fabric_buffer_bytes(const struct fabric_buffer *buffer);
 u64 fabric_buffer_used(const struct fabric_buffer *buffer);
 u64 fabric_buffer_pool(const struct fabric_buffer *buffer);
 
-/* fabric_attr.c */
+/* fabric_netlink.c: numbers */
 /**
  * struct fabric_range - what a number may be
  * @type: attribute
@@ -372,18 +372,20 @@ int fabric_refuse_attr(struct netlink_ext_ack *extack,
 int fabric_check_ranges(struct nlattr **tb, const struct fabric_range *ranges,
 			size_t count, struct netlink_ext_ack *extack);
 
-/* fabric_config.c: rtnl held, not the root lock */
+/* fabric_netlink.c: settings of the port; rtnl held, not the root lock */
 void fabric_config_default(struct fabric_sched *q);
 int fabric_config_change(struct Qdisc *sch, struct nlattr *opt,
 			 struct netlink_ext_ack *extack);
 int fabric_config_dump(struct Qdisc *sch, struct sk_buff *skb);
 void fabric_config_free(struct fabric_sched *q);
 
-/* fabric_class.c: rtnl held, not the root lock */
+/* fabric_main.c: classes; rtnl held, not the root lock */
 extern const struct Qdisc_class_ops fabric_class_ops;
 void fabric_class_remove(struct Qdisc *sch, unsigned int nbands);
 
-/* fabric_class_config.c: rtnl held; default and apply also with the root lock */
+/* fabric_netlink.c: settings of a band; rtnl held; default and apply also with
+ * the root lock
+ */
 /**
  * struct fabric_class_config - settings of a band
  * @strict: no round robin
@@ -423,7 +425,7 @@ int fabric_class_dump_options(struct sk_buff *skb,
 			      const struct fabric_sched *q,
 			      const struct fabric_band *band);
 
-/* fabric_maps.c: rtnl held; apply also with the root lock */
+/* fabric_netlink.c: maps; rtnl held; apply also with the root lock */
 /**
  * struct fabric_maps - number of bands and what leads to them
  * @nbands: bands
@@ -450,7 +452,7 @@ int fabric_maps_check(const struct fabric_sched *q, struct nlattr **tb,
 void fabric_maps_apply(struct fabric_sched *q, const struct fabric_maps *maps);
 int fabric_maps_dump(const struct fabric_sched *q, struct sk_buff *skb);
 
-/* fabric_stats.c: rtnl held, takes the root lock */
+/* fabric_netlink.c: counters; rtnl held, takes the root lock */
 int fabric_stats_dump(struct Qdisc *sch, struct gnet_dump *d);
 int fabric_stats_dump_class(struct Qdisc *sch, struct fabric_band *band,
 			    struct gnet_dump *d);

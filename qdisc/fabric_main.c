@@ -7,11 +7,350 @@
  * Gbit/s. GSO packets are segmented on arrival, since a switch queues, marks,
  * drops and schedules what is on the wire.
  *
+ * Here: bands, rate limits, classification, arrival and departure, classes,
+ * the qdisc's life. What happens to every packet is in fabric_fast.h.
+ *
  * See Documentation/qdisc.rst.
  */
+#include <linux/if_vlan.h>
 #include <linux/module.h>
+#include <net/dsfield.h>
+#include <net/inet_ecn.h>
+#include <net/pkt_cls.h>
 
 #include "fabric_fast.h"
+
+/* ---- bands: what seldom happens to a packet -------------------------------- */
+
+/**
+ * fabric_band_refuse() - drop an arriving packet and count why
+ * @sch: the qdisc
+ * @band: where it would have gone
+ * @colour: its colour
+ * @why: FABRIC_DROP_*
+ * @skb: the packet, consumed
+ * @to_free: list of dropped packets
+ *
+ * Return: what enqueue returns.
+ */
+int fabric_band_refuse(struct Qdisc *sch, struct fabric_band *band,
+		       u8 colour, int why, struct sk_buff *skb,
+		       struct sk_buff **to_free)
+{
+	band->stats.drops[colour][why]++;
+	return qdisc_drop(skb, sch, to_free);
+}
+
+/**
+ * fabric_band_mark() - mark a packet if @value is more than any that may pass
+ * @q: the port
+ * @band: its band
+ * @skb: the packet
+ * @value: more than the band's smallest threshold
+ *
+ * Return: false if it must be dropped.
+ */
+bool fabric_band_mark(struct fabric_sched *q, struct fabric_band *band,
+		      struct sk_buff *skb, u64 value)
+{
+	const struct fabric_ecn *ecn = &band->ecn;
+
+	if (!fabric_red_hits(&ecn->red, value, fabric_random(&q->random)))
+		return true;
+	if (INET_ECN_set_ce(skb)) {
+		band->stats.marks++;
+		return true;
+	}
+	return !ecn->drop;
+}
+
+/**
+ * fabric_band_enqueue_child() - hand a packet to the band's own qdisc
+ * @sch: the qdisc
+ * @band: the band
+ * @skb: the packet, consumed
+ * @colour: its colour
+ * @to_free: list of dropped packets
+ *
+ * Return: what enqueue returns.
+ */
+int fabric_band_enqueue_child(struct Qdisc *sch, struct fabric_band *band,
+			      struct sk_buff *skb, u8 colour,
+			      struct sk_buff **to_free)
+{
+	struct fabric_sched *q = qdisc_priv(sch);
+	u32 len = qdisc_pkt_len(skb);
+	int err;
+
+	/* Before the child changes its mind: it may report drops meanwhile. */
+	err = qdisc_enqueue(skb, band->child, to_free);
+	if (err != NET_XMIT_SUCCESS) {
+		if (net_xmit_drop_count(err)) {
+			band->stats.drops[colour][FABRIC_DROP_CHILD]++;
+			qdisc_qstats_drop(sch);
+		}
+		return err;
+	}
+	sch->q.qlen++;
+	sch->qstats.backlog += len;
+	fabric_order_activate(&q->order, band->index);
+	return NET_XMIT_SUCCESS;
+}
+
+/* Drops a packet that had been queued. */
+static void fabric_band_drop(struct Qdisc *sch, struct fabric_band *band,
+			     struct sk_buff *skb, int why)
+{
+	u32 len = qdisc_pkt_len(skb);
+
+	band->stats.drops[fabric_cb(skb)->colour][why]++;
+	qdisc_qstats_drop(sch);
+	sch->q.qlen--;
+	sch->qstats.backlog -= len;
+	qdisc_tree_reduce_backlog(sch, 1, len);
+	kfree_skb(skb);
+}
+
+/* Takes a packet out of the band's own qdisc. Return: NULL if it has none. */
+struct sk_buff *fabric_band_take_child(struct fabric_sched *q,
+				       struct fabric_band *band)
+{
+	struct sk_buff *skb = qdisc_dequeue_peeked(band->child);
+	struct fabric_cb *cb;
+
+	if (!band->child->q.qlen)
+		fabric_order_idle(&q->order, band->index);
+	if (!skb)
+		return NULL;
+	cb = fabric_cb(skb);
+	cb->enqueue_ns = 0;
+	cb->band = band->index;
+	cb->colour = 0;
+	cb->untimed = true;
+	return skb;
+}
+
+/**
+ * fabric_band_take_marking() - take a packet, marking on departure
+ * @sch: the qdisc
+ * @band: the band
+ * @now_ns: when the packet's service could begin
+ *
+ * The last packet of the port is not dropped but sent as it is: a qdisc above that
+ * asks for a packet may not be told just then that there is none (in older kernels
+ * drr and ets lose the class for good, htb crashes).
+ *
+ * Return: the packet; NULL if all that waited was dropped as not markable.
+ */
+struct sk_buff *fabric_band_take_marking(struct Qdisc *sch,
+					 struct fabric_band *band, u64 now_ns)
+{
+	struct fabric_sched *q = qdisc_priv(sch);
+	const struct fabric_ecn *ecn = &band->ecn;
+	struct sk_buff *skb;
+	u64 value;
+
+	while ((skb = fabric_band_pop(q, band, false))) {
+		value = band->fifo.bytes;
+		if (ecn->unit == FABRIC_ECN_UNIT_NS) {
+			u64 from_ns = fabric_cb(skb)->enqueue_ns;
+
+			value = now_ns > from_ns ? now_ns - from_ns : 0;
+		}
+		if (value <= ecn->red.min ||
+		    fabric_band_mark(q, band, skb, value) ||
+		    sch->q.qlen == 1)
+			return skb;
+		fabric_band_drop(sch, band, skb, FABRIC_DROP_ECN);
+	}
+	return NULL;
+}
+
+/* Finds out what bands need to be asked about. After each change of settings,
+ * with the root lock held.
+ */
+void fabric_band_update(struct fabric_sched *q)
+{
+	struct fabric_band *band;
+	unsigned int i;
+
+	for (i = 0; i < FABRIC_BANDS_MAX; i++) {
+		band = &q->bands[i];
+		band->index = i;
+		band->plain = !band->child && !band->limit_bytes &&
+			      !band->coloured && !band->ecn.red.max &&
+			      !band->pass.rate_bps && !q->buffer;
+	}
+}
+
+/* What waited has gone without being served: the busy period may be over. */
+void fabric_band_gone_idle(struct fabric_sched *q)
+{
+	if (!q->order.active && !q->sending)
+		fabric_busy_end(q, ktime_get_ns());
+}
+
+/**
+ * fabric_band_purge() - drop all that waits in the band's own queue
+ * @sch: the qdisc
+ * @band: the band
+ * @why: FABRIC_DROP_*
+ */
+void fabric_band_purge(struct Qdisc *sch, struct fabric_band *band, int why)
+{
+	struct fabric_sched *q = qdisc_priv(sch);
+	struct sk_buff *skb;
+
+	while ((skb = fabric_band_pop(q, band, false)))
+		fabric_band_drop(sch, band, skb, why);
+	fabric_band_gone_idle(q);
+}
+
+/* ---- rate limits of the bands ---------------------------------------------- */
+
+/* When a limited band may send again: what it sent is paid for but for the
+ * burst.
+ */
+static u64 fabric_band_ready_ns(const struct fabric_band *band)
+{
+	u64 paid_ns = fabric_line_ceil_ns(&band->pass);
+
+	return paid_ns > band->burst_ns ? paid_ns - band->burst_ns : 0;
+}
+
+/* Bands that may send at a time; sets when the first other one may. */
+u32 fabric_serve_allowed(struct fabric_sched *q, u64 at_ns)
+{
+	u32 waiting = q->shaped & q->order.active, allowed = ~0U;
+
+	q->retry_ns = 0;
+	while (waiting) {
+		unsigned int i = __ffs(waiting);
+		u64 ready_ns = fabric_band_ready_ns(&q->bands[i]);
+
+		waiting &= waiting - 1;
+		if (ready_ns <= at_ns)
+			continue;
+		allowed &= ~BIT(i);
+		if (!q->retry_ns || ready_ns < q->retry_ns)
+			q->retry_ns = ready_ns;
+	}
+	return allowed;
+}
+
+/* ---- which band and which colour ------------------------------------------- */
+
+/*
+ * In this order: skb priority that names a class of this qdisc, filters, DSCP
+ * table, priority map, default band. The first three may be absent.
+ */
+
+/* DSCP of an IP packet, or -1 for another, one that is cut off, or one whose
+ * link layer lies.
+ */
+static int fabric_dscp(struct sk_buff *skb)
+{
+	int offset = skb_network_offset(skb);
+
+	switch (skb_protocol(skb, true)) {
+	case htons(ETH_P_IP):
+		if (offset < 0 ||
+		    !pskb_network_may_pull(skb, sizeof(struct iphdr)) ||
+		    ip_hdr(skb)->version != 4)
+			return -1;
+		return ipv4_get_dsfield(ip_hdr(skb)) >> 2;
+	case htons(ETH_P_IPV6):
+		if (offset < 0 ||
+		    !pskb_network_may_pull(skb, sizeof(struct ipv6hdr)) ||
+		    ipv6_hdr(skb)->version != 6)
+			return -1;
+		return ipv6_get_dsfield(ipv6_hdr(skb)) >> 2;
+	default:
+		return -1;
+	}
+}
+
+/* Asks the filters. Return: a minor number, 0 if they do not know, or
+ * FABRIC_NO_BAND, with FABRIC_TAKEN or alone, if there is nothing left to do
+ * with the packet.
+ */
+static int fabric_filter(struct sk_buff *skb, struct fabric_sched *q)
+{
+	struct tcf_proto *filters = rcu_dereference_bh(q->filters);
+	struct tcf_result res;
+
+	if (!filters)
+		return 0;
+	switch (tcf_classify_qdisc(skb, filters, &res, false)) {
+#ifdef CONFIG_NET_CLS_ACT
+	case TC_ACT_STOLEN:
+	case TC_ACT_QUEUED:
+	case TC_ACT_TRAP:
+		return FABRIC_NO_BAND | FABRIC_TAKEN;
+	case TC_ACT_SHOT:
+		return FABRIC_NO_BAND;
+#endif
+	case TC_ACT_UNSPEC:
+		return 0;
+	}
+	return TC_H_MIN(res.classid);
+}
+
+/**
+ * fabric_classify() - find a packet's band and colour
+ * @skb: the packet
+ * @sch: the qdisc
+ *
+ * Return: the band's number and, above FABRIC_COLOUR_SHIFT, the colour. With
+ * FABRIC_NO_BAND if a filter's action dropped the packet, and with FABRIC_TAKEN
+ * too if it took it.
+ */
+int fabric_classify(struct sk_buff *skb, struct Qdisc *sch)
+{
+	struct fabric_sched *q = qdisc_priv(sch);
+	int minor = 0, dscp = -1, colour = 0;
+
+	if (q->use_dscp) {
+		dscp = fabric_dscp(skb);
+		if (dscp >= 0 && q->dscp_map[dscp] == FABRIC_MAP_DEFAULT)
+			dscp = -1;
+		if (dscp >= 0)
+			colour = q->dscp_map[dscp] & 0xf0;
+	}
+
+	if (TC_H_MAJ(skb->priority) == sch->handle)
+		minor = TC_H_MIN(skb->priority);
+	else if (rcu_access_pointer(q->filters))
+		minor = fabric_filter(skb, q);
+	if (unlikely(minor & FABRIC_NO_BAND))
+		return minor | colour;
+	if (minor && minor <= q->nbands)
+		return (minor - 1) | colour;
+
+	if (dscp >= 0)
+		return q->dscp_map[dscp];
+	if (!TC_H_MAJ(skb->priority))
+		return q->band_map[skb->priority & TC_PRIO_MAX];
+	return min_t(u8, q->default_band, q->nbands - 1);
+}
+
+/* Works out where skb priorities lead and whether anything else decides; filters
+ * are looked at for every packet, since they come without notice.
+ */
+void fabric_classify_update(struct fabric_sched *q)
+{
+	u8 other = min_t(u8, q->default_band, q->nbands - 1);
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(q->band_map); i++) {
+		q->band_map[i] = other;
+		if (q->use_prio && q->prio_map[i] != FABRIC_MAP_DEFAULT)
+			q->band_map[i] = q->prio_map[i];
+	}
+	q->by_map = !q->use_dscp;
+}
+
+/* ---- arrival and departure ------------------------------------------------- */
 
 /* A filter's action took the packet (or wants it dropped). Return: what enqueue
  * returns.
@@ -190,6 +529,252 @@ static struct sk_buff *fabric_dequeue(struct Qdisc *sch)
 		return NULL;
 	return fabric_leave(sch, skb, fabric_segments(skb));
 }
+
+/* ---- bands as classes: settings, qdiscs grafted on them, filters ----------- */
+
+/*
+ * Classes 1 to n exist; adding makes n + 1, only n can be deleted. So a band's
+ * number is its place in the order of service, and nothing has to be searched.
+ */
+
+static struct fabric_band *fabric_class_band(struct Qdisc *sch,
+					     unsigned long arg)
+{
+	struct fabric_sched *q = qdisc_priv(sch);
+
+	return &q->bands[arg - 1];
+}
+
+/**
+ * fabric_class_remove() - take bands away
+ * @sch: the qdisc
+ * @nbands: how many stay; nothing leads to the others any more
+ *
+ * What waits in them is dropped and counted. Their counters stay, so that the
+ * port's sums never go back. What they had reserved is for the caller to return.
+ */
+void fabric_class_remove(struct Qdisc *sch, unsigned int nbands)
+{
+	struct fabric_sched *q = qdisc_priv(sch);
+	unsigned int i;
+
+	for (i = nbands; i < q->nbands; i++) {
+		struct fabric_band *band = &q->bands[i];
+		struct Qdisc *child = NULL;
+
+		if (band->child)
+			child = qdisc_replace(sch, NULL, &band->child);
+		sch_tree_lock(sch);
+		fabric_band_purge(sch, band, FABRIC_DROP_BAND_GONE);
+		fabric_class_default(q, band);
+		fabric_band_update(q);
+		sch_tree_unlock(sch);
+		if (child)
+			qdisc_put(child);
+	}
+}
+
+/* Adds a class or changes one. */
+static int fabric_class_change(struct Qdisc *sch, u32 classid, u32 parentid,
+			       struct nlattr **tca, unsigned long *arg,
+			       struct netlink_ext_ack *extack)
+{
+	struct fabric_sched *q = qdisc_priv(sch);
+	struct fabric_class_config c;
+	struct fabric_band *band;
+	bool added = !*arg;
+	int err;
+
+	if (added && (q->nbands == FABRIC_BANDS_MAX ||
+		      TC_H_MIN(classid) != q->nbands + 1U))
+		return fabric_refuse_attr(extack, NULL,
+					  q->nbands == FABRIC_BANDS_MAX ?
+					  "there are 16 bands already" :
+					  "bands are numbered without gaps: the next one only can be added");
+	band = added ? &q->bands[q->nbands] : fabric_class_band(sch, *arg);
+	fabric_class_read(q, band, &c);
+	if (tca[TCA_OPTIONS]) {
+		err = fabric_class_parse(tca[TCA_OPTIONS], q->buffer, &c,
+					 extack);
+		if (err)
+			return err;
+	}
+	if (q->buffer &&
+	    !fabric_buffer_reserve(q->buffer, (s64)c.reserved_bytes -
+					      band->reserved_bytes, 0))
+		return fabric_refuse_attr(extack, NULL,
+					  "reserved does not fit into the shared buffer");
+	sch_tree_lock(sch);
+	fabric_class_apply(q, band, &c);
+	if (added) {
+		q->nbands++;
+		fabric_classify_update(q);
+		*arg = q->nbands;
+	}
+	fabric_band_update(q);
+	fabric_look_again(sch);
+	sch_tree_unlock(sch);
+	return 0;
+}
+
+/* Deletes the last class if nothing leads to it. */
+static int fabric_class_delete(struct Qdisc *sch, unsigned long arg,
+			       struct netlink_ext_ack *extack)
+{
+	struct fabric_sched *q = qdisc_priv(sch);
+	struct nlattr *tb[TCA_FABRIC_MAX + 1] = { NULL };
+	struct fabric_maps maps;
+	s64 reserved_bytes;
+	int err;
+
+	if (arg != q->nbands || arg == 1)
+		return fabric_refuse_attr(extack, NULL,
+					  arg == 1 ? "the first band stays" :
+					  "only the last band can be deleted");
+	err = fabric_maps_parse(q, tb, &maps, extack);
+	if (err)
+		return err;
+	maps.nbands--;
+	err = fabric_maps_check(q, tb, &maps, extack);
+	if (err)
+		return err;
+	reserved_bytes = q->bands[maps.nbands].reserved_bytes;
+	fabric_class_remove(sch, maps.nbands);
+	if (q->buffer)
+		fabric_buffer_reserve(q->buffer, -reserved_bytes, 0);
+	sch_tree_lock(sch);
+	fabric_maps_apply(q, &maps);
+	sch_tree_unlock(sch);
+	return 0;
+}
+
+static unsigned long fabric_class_find(struct Qdisc *sch, u32 classid)
+{
+	const struct fabric_sched *q = qdisc_priv(sch);
+	u32 minor = TC_H_MIN(classid);
+
+	return minor <= q->nbands ? minor : 0;
+}
+
+/* Gives a band a qdisc of its own, or (new NULL) takes it away. */
+static int fabric_class_graft(struct Qdisc *sch, unsigned long arg,
+			      struct Qdisc *new, struct Qdisc **old,
+			      struct netlink_ext_ack *extack)
+{
+	struct fabric_band *band = fabric_class_band(sch, arg);
+
+	/* At once: a packet that came in between would never leave. */
+	sch_tree_lock(sch);
+	fabric_band_purge(sch, band, FABRIC_DROP_BAND_GONE);
+	*old = band->child;
+	band->child = new;
+	if (*old)
+		qdisc_purge_queue(*old);
+	fabric_band_gone_idle(qdisc_priv(sch));
+	fabric_band_update(qdisc_priv(sch));
+	sch_tree_unlock(sch);
+	return 0;
+}
+
+static struct Qdisc *fabric_class_leaf(struct Qdisc *sch, unsigned long arg)
+{
+	return fabric_class_band(sch, arg)->child;
+}
+
+/* The band's qdisc has become empty by itself. Root lock held. */
+static void fabric_class_qlen_notify(struct Qdisc *sch, unsigned long arg)
+{
+	struct fabric_sched *q = qdisc_priv(sch);
+
+	if (!fabric_band_packets(fabric_class_band(sch, arg)))
+		fabric_order_idle(&q->order, arg - 1);
+}
+
+static void fabric_class_walk(struct Qdisc *sch, struct qdisc_walker *walker)
+{
+	const struct fabric_sched *q = qdisc_priv(sch);
+	unsigned int i;
+
+	if (walker->stop)
+		return;
+	for (i = 0; i < q->nbands; i++) {
+		if (!tc_qdisc_stats_dump(sch, i + 1, walker))
+			break;
+	}
+}
+
+static struct tcf_block *fabric_class_block(struct Qdisc *sch,
+					    unsigned long arg,
+					    struct netlink_ext_ack *extack)
+{
+	struct fabric_sched *q = qdisc_priv(sch);
+
+	if (arg) {
+		NL_SET_ERR_MSG_MOD(extack,
+				   "filters belong to the qdisc, not to a class");
+		return NULL;
+	}
+	return q->block;
+}
+
+static unsigned long fabric_class_bind(struct Qdisc *sch, unsigned long parent,
+				       u32 classid)
+{
+	unsigned long arg = fabric_class_find(sch, classid);
+
+	if (arg)
+		fabric_class_band(sch, arg)->bound++;
+	return arg;
+}
+
+static void fabric_class_unbind(struct Qdisc *sch, unsigned long arg)
+{
+	fabric_class_band(sch, arg)->bound--;
+}
+
+static int fabric_class_dump(struct Qdisc *sch, unsigned long arg,
+			     struct sk_buff *skb, struct tcmsg *tcm)
+{
+	struct fabric_band *band = fabric_class_band(sch, arg);
+	struct nlattr *opt;
+
+	tcm->tcm_parent = TC_H_ROOT;
+	tcm->tcm_handle = TC_H_MAKE(sch->handle, arg);
+	if (band->child)
+		tcm->tcm_info = band->child->handle;
+
+	opt = nla_nest_start(skb, TCA_OPTIONS);
+	if (!opt)
+		return -EMSGSIZE;
+	if (fabric_class_dump_options(skb, qdisc_priv(sch), band)) {
+		nla_nest_cancel(skb, opt);
+		return -EMSGSIZE;
+	}
+	return nla_nest_end(skb, opt);
+}
+
+static int fabric_class_dump_stats(struct Qdisc *sch, unsigned long arg,
+				   struct gnet_dump *d)
+{
+	return fabric_stats_dump_class(sch, fabric_class_band(sch, arg), d);
+}
+
+const struct Qdisc_class_ops fabric_class_ops = {
+	.graft		= fabric_class_graft,
+	.leaf		= fabric_class_leaf,
+	.qlen_notify	= fabric_class_qlen_notify,
+	.find		= fabric_class_find,
+	.change		= fabric_class_change,
+	.delete		= fabric_class_delete,
+	.walk		= fabric_class_walk,
+	.tcf_block	= fabric_class_block,
+	.bind_tcf	= fabric_class_bind,
+	.unbind_tcf	= fabric_class_unbind,
+	.dump		= fabric_class_dump,
+	.dump_stats	= fabric_class_dump_stats,
+};
+
+/* ---- the qdisc's life ------------------------------------------------------ */
 
 /* Frees all packets of a queue. */
 static void fabric_fifo_purge(struct fabric_fifo *fifo)

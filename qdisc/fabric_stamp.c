@@ -12,7 +12,7 @@
 #include <net/ipv6.h>
 
 #include "fabric.h"
-#include "fabric_opt.h"
+#include "core/opt.h"
 
 #define FABRIC_INT_UNIT_SHIFT	8	/* hop latency in 256 ns */
 #define FABRIC_INT_LATENCY_MAX	0xffffff

@@ -3,8 +3,8 @@
  * sch_fabric's decisions: marking, dynamic threshold; smoothing; option walk.
  */
 #include "unit.h"
-#include "fabric_aqm.h"
-#include "fabric_opt.h"
+#include "core/aqm.h"
+#include "core/opt.h"
 
 TEST(step_marks_above_the_threshold_only)
 {

@@ -3,7 +3,8 @@
  * sch_fabric's arithmetic: the line's virtual time, delay statistics, meter.
  */
 #include "unit.h"
-#include "fabric_core.h"
+#include "core/line.h"
+#include "core/meter.h"
 
 /* Sends @count packets back to back from time zero on. */
 static void send_all(struct fabric_line *line, u32 bytes, unsigned int count)

@@ -3,7 +3,7 @@
  * sch_fabric's order of service: strict bands, round robin by deficit.
  */
 #include "unit.h"
-#include "fabric_order.h"
+#include "core/order.h"
 
 /* Bands that always have a packet; its size from a table or at random. */
 struct source {

@@ -8,7 +8,7 @@
 
 /* The switch has the same types in a header of its own. */
 #define FABRIC_TYPES_H
-#include "fabric_opt.h"
+#include "core/opt.h"
 
 static const struct fabric_opt as_switch = {
 	.kind = FL_TELEMETRY_KIND, .bytes = FL_TELEMETRY_BYTES,

@@ -7,7 +7,7 @@
 #ifndef FABRIC_ORDER_H
 #define FABRIC_ORDER_H
 
-#include "fabric_types.h"
+#include "core/types.h"
 
 #define FABRIC_ORDER_BANDS	16
 

@@ -15,16 +15,7 @@
 
 #else
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-typedef uint8_t u8;
-typedef uint16_t u16;
-typedef uint32_t u32;
-typedef uint64_t u64;
-typedef int32_t s32;
-typedef int64_t s64;
+#include "lib/fl_types.h"
 
 #define NSEC_PER_SEC	1000000000L
 
@@ -35,12 +26,6 @@ static inline u64 div64_u64_rem(u64 dividend, u64 divisor, u64 *remainder)
 	return dividend / divisor;
 }
 
-/* Quotient of an unsigned division. */
-static inline u64 div64_u64(u64 dividend, u64 divisor)
-{
-	return dividend / divisor;
-}
-
 /* a * b / c with 128 bits in between. */
 static inline u64 mul_u64_u64_div_u64(u64 a, u64 b, u64 c)
 {
@@ -48,12 +33,6 @@ static inline u64 mul_u64_u64_div_u64(u64 a, u64 b, u64 c)
 
 	product *= b;
 	return product / c;
-}
-
-/* Number of the highest set bit counted from 1, 0 if none is set. */
-static inline int fls64(u64 x)
-{
-	return x ? 64 - __builtin_clzll(x) : 0;
 }
 
 /* Number of the lowest set bit counted from 0; @x is not 0. */

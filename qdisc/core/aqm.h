@@ -5,7 +5,7 @@
 #ifndef FABRIC_AQM_H
 #define FABRIC_AQM_H
 
-#include "fabric_types.h"
+#include "core/types.h"
 
 #define FABRIC_PROB_ONE		1000000U	/* probabilities in millionths */
 #define FABRIC_ALPHA_ONE	1000U		/* dynamic threshold, thousandths */

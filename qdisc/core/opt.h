@@ -6,7 +6,7 @@
 #ifndef FABRIC_OPT_H
 #define FABRIC_OPT_H
 
-#include "fabric_types.h"
+#include "core/types.h"
 
 #define FABRIC_TCP_MIN_BYTES	20
 #define FABRIC_TCP_MAX_BYTES	60

@@ -1,0 +1,1360 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * sch_fabric: settings from netlink and back to it, and what was counted.
+ *
+ * Ranges are checked here, not by the policy, so that the refusal can name the
+ * option: the policy's "integer out of range" does not say which integer.
+ */
+#include <linux/math64.h>
+
+#include "fabric.h"
+
+/* ---- numbers --------------------------------------------------------------- */
+
+/**
+ * fabric_refuse_attr() - refuse an attribute with a text
+ * @extack: where the text goes, may be NULL
+ * @attr: the attribute, NULL if it is not one alone
+ * @text: lives as long as the module
+ *
+ * Return: -EINVAL.
+ */
+int fabric_refuse_attr(struct netlink_ext_ack *extack,
+		       const struct nlattr *attr, const char *text)
+{
+	if (extack) {
+		if (attr)
+			NL_SET_BAD_ATTR(extack, attr);
+		extack->_msg = text;
+	}
+	return -EINVAL;
+}
+
+/* The number in an attribute of any unsigned type. */
+static u64 fabric_attr_value(const struct nlattr *attr)
+{
+	switch (nla_len(attr)) {
+	case sizeof(u8):
+		return nla_get_u8(attr);
+	case sizeof(u32):
+		return nla_get_u32(attr);
+	default:
+		return nla_get_u64(attr);
+	}
+}
+
+/**
+ * fabric_check_ranges() - check each number by itself
+ * @tb: attributes, their lengths checked by a policy
+ * @ranges: what they may be
+ * @count: how many ranges
+ * @extack: why not
+ *
+ * Return: 0 or -EINVAL.
+ */
+int fabric_check_ranges(struct nlattr **tb, const struct fabric_range *ranges,
+			size_t count, struct netlink_ext_ack *extack)
+{
+	const struct fabric_range *range;
+
+	for (range = ranges; range < ranges + count; range++) {
+		const struct nlattr *attr = tb[range->type];
+		u64 value;
+
+		if (!attr)
+			continue;
+		value = fabric_attr_value(attr);
+		if (value < range->min || value > range->max)
+			return fabric_refuse_attr(extack, attr, range->text);
+	}
+	return 0;
+}
+
+/* ---- what leads a packet to its band --------------------------------------- */
+
+/* Starts from what is set now. */
+static void fabric_maps_read(const struct fabric_sched *q,
+			     struct fabric_maps *maps)
+{
+	maps->nbands = q->nbands;
+	maps->default_band = q->default_band;
+	maps->use_dscp = q->use_dscp;
+	maps->use_prio = q->use_prio;
+	memcpy(maps->prio, q->prio_map, sizeof(maps->prio));
+	memcpy(maps->dscp, q->dscp_map, sizeof(maps->dscp));
+}
+
+/* Reads a table that is either empty or whole. Return: 1 whole, 0 empty or a
+ * negative error.
+ */
+static int fabric_map_read(const struct nlattr *attr, u8 *map, int size,
+			   const char *text, struct netlink_ext_ack *extack)
+{
+	if (!nla_len(attr))
+		return 0;
+	if (nla_len(attr) != size)
+		return fabric_refuse_attr(extack, attr, text);
+	memcpy(map, nla_data(attr), size);
+	return 1;
+}
+
+/* Checks that everything leads to bands that there are. Return: 0 or -EINVAL. */
+int fabric_maps_check(const struct fabric_sched *q, struct nlattr **tb,
+		      const struct fabric_maps *maps,
+		      struct netlink_ext_ack *extack)
+{
+	size_t i;
+
+	if (maps->default_band != FABRIC_BAND_LAST &&
+	    maps->default_band >= maps->nbands)
+		return fabric_refuse_attr(extack, tb[TCA_FABRIC_DEFAULT_BAND],
+					  "default names a band that is not there");
+	for (i = 0; maps->use_prio && i < ARRAY_SIZE(maps->prio); i++) {
+		if (maps->prio[i] != FABRIC_MAP_DEFAULT &&
+		    maps->prio[i] >= maps->nbands)
+			return fabric_refuse_attr(extack, tb[TCA_FABRIC_PRIOMAP],
+						  "priomap names a band that is not there");
+	}
+	for (i = 0; maps->use_dscp && i < ARRAY_SIZE(maps->dscp); i++) {
+		if (maps->dscp[i] == FABRIC_MAP_DEFAULT)
+			continue;
+		if ((maps->dscp[i] & 0xf) >= maps->nbands)
+			return fabric_refuse_attr(extack, tb[TCA_FABRIC_DSCPMAP],
+						  "dscp names a band that is not there");
+		if (maps->dscp[i] >> 4 >= FABRIC_COLOURS)
+			return fabric_refuse_attr(extack, tb[TCA_FABRIC_DSCPMAP],
+						  "dscp names a colour that is not there");
+	}
+	for (i = maps->nbands; i < q->nbands; i++) {
+		if (q->bands[i].bound)
+			return fabric_refuse_attr(extack, tb[TCA_FABRIC_BANDS],
+						  "a filter leads to a band that would go");
+	}
+	return 0;
+}
+
+/**
+ * fabric_maps_parse() - work out bands and tables after a change
+ * @q: the port
+ * @tb: attributes of the qdisc, ranges checked
+ * @maps: filled
+ * @extack: why not
+ *
+ * Return: 0 or a negative error.
+ */
+int fabric_maps_parse(const struct fabric_sched *q, struct nlattr **tb,
+		      struct fabric_maps *maps, struct netlink_ext_ack *extack)
+{
+	int err;
+
+	fabric_maps_read(q, maps);
+	if (tb[TCA_FABRIC_BANDS])
+		maps->nbands = nla_get_u8(tb[TCA_FABRIC_BANDS]);
+	if (tb[TCA_FABRIC_DEFAULT_BAND])
+		maps->default_band = nla_get_u8(tb[TCA_FABRIC_DEFAULT_BAND]);
+	if (tb[TCA_FABRIC_PRIOMAP]) {
+		err = fabric_map_read(tb[TCA_FABRIC_PRIOMAP], maps->prio,
+				      sizeof(maps->prio),
+				      "priomap must have 16 entries", extack);
+		if (err < 0)
+			return err;
+		maps->use_prio = err;
+	}
+	if (tb[TCA_FABRIC_DSCPMAP]) {
+		err = fabric_map_read(tb[TCA_FABRIC_DSCPMAP], maps->dscp,
+				      sizeof(maps->dscp),
+				      "dscp must have 64 entries", extack);
+		if (err < 0)
+			return err;
+		maps->use_dscp = err;
+	}
+	return fabric_maps_check(q, tb, maps, extack);
+}
+
+/**
+ * fabric_maps_apply() - put tables and bands into force
+ * @q: the port; bands that go are empty already
+ * @maps: what fabric_maps_parse() made
+ */
+void fabric_maps_apply(struct fabric_sched *q, const struct fabric_maps *maps)
+{
+	q->nbands = maps->nbands;
+	q->default_band = maps->default_band;
+	q->use_dscp = maps->use_dscp;
+	q->use_prio = maps->use_prio;
+	memcpy(q->prio_map, maps->prio, sizeof(q->prio_map));
+	memcpy(q->dscp_map, maps->dscp, sizeof(q->dscp_map));
+	fabric_classify_update(q);
+}
+
+/* Writes bands and tables; those that are not set are left out. */
+int fabric_maps_dump(const struct fabric_sched *q, struct sk_buff *skb)
+{
+	if (nla_put_u8(skb, TCA_FABRIC_BANDS, q->nbands) ||
+	    (q->default_band != FABRIC_BAND_LAST &&
+	     nla_put_u8(skb, TCA_FABRIC_DEFAULT_BAND, q->default_band)) ||
+	    (q->use_prio && nla_put(skb, TCA_FABRIC_PRIOMAP,
+				    sizeof(q->prio_map), q->prio_map)) ||
+	    (q->use_dscp && nla_put(skb, TCA_FABRIC_DSCPMAP,
+				    sizeof(q->dscp_map), q->dscp_map)))
+		return -EMSGSIZE;
+	return 0;
+}
+
+/* ---- settings of a band ---------------------------------------------------- */
+
+static const struct nla_policy fabric_class_policy[TCA_FABRIC_CLASS_MAX + 1] = {
+	[TCA_FABRIC_CLASS_STRICT]	= { .type = NLA_FLAG },
+	[TCA_FABRIC_CLASS_QUANTUM_BYTES] = { .type = NLA_U32 },
+	[TCA_FABRIC_CLASS_WEIGHT]	= { .type = NLA_U32 },
+	[TCA_FABRIC_CLASS_LIMIT_BYTES]	= { .type = NLA_U32 },
+	[TCA_FABRIC_CLASS_RATE_BPS]	= { .type = NLA_U64 },
+	[TCA_FABRIC_CLASS_BURST_BYTES]	= { .type = NLA_U32 },
+	[TCA_FABRIC_CLASS_ECN_MIN]	= { .type = NLA_U32 },
+	[TCA_FABRIC_CLASS_ECN_MAX]	= { .type = NLA_U32 },
+	[TCA_FABRIC_CLASS_ECN_PROB]	= { .type = NLA_U32 },
+	[TCA_FABRIC_CLASS_ECN_UNIT]	= { .type = NLA_U8 },
+	[TCA_FABRIC_CLASS_ECN_AT]	= { .type = NLA_U8 },
+	[TCA_FABRIC_CLASS_ECN_DROP]	= { .type = NLA_U8 },
+	[TCA_FABRIC_CLASS_GREEN_BYTES]	= { .type = NLA_U32 },
+	[TCA_FABRIC_CLASS_YELLOW_BYTES]	= { .type = NLA_U32 },
+	[TCA_FABRIC_CLASS_RED_BYTES]	= { .type = NLA_U32 },
+	[TCA_FABRIC_CLASS_RESERVED_BYTES] = { .type = NLA_U32 },
+	[TCA_FABRIC_CLASS_ALPHA_MILLI]	= { .type = NLA_U32 },
+};
+
+static const struct fabric_range fabric_class_ranges[] = {
+	{ TCA_FABRIC_CLASS_QUANTUM_BYTES, FABRIC_QUANTUM_MIN_BYTES,
+	  FABRIC_QUANTUM_MAX_BYTES, "quantum must be 256 bytes to 1 MiB" },
+	{ TCA_FABRIC_CLASS_WEIGHT, 1, FABRIC_WEIGHT_MAX,
+	  "weight must be 1 to 256" },
+	{ TCA_FABRIC_CLASS_LIMIT_BYTES, 0, FABRIC_LIMIT_MAX_BYTES,
+	  "limit must be at most 1 GiB" },
+	{ TCA_FABRIC_CLASS_RATE_BPS, 0, FABRIC_RATE_MAX_BPS,
+	  "rate must be 0 (none) or 1 kbit/s to 10 Tbit/s" },
+	{ TCA_FABRIC_CLASS_BURST_BYTES, 0, FABRIC_BURST_MAX_BYTES,
+	  "burst must be at most 16 MiB" },
+	{ TCA_FABRIC_CLASS_ECN_MIN, 0, FABRIC_LIMIT_MAX_BYTES,
+	  "ecn threshold must be at most 1 GiB or 1.07 seconds" },
+	{ TCA_FABRIC_CLASS_ECN_MAX, 0, FABRIC_LIMIT_MAX_BYTES,
+	  "ecn threshold must be at most 1 GiB or 1.07 seconds" },
+	{ TCA_FABRIC_CLASS_ECN_PROB, 1, FABRIC_PROB_MAX,
+	  "ecn probability must be above 0 and at most 1" },
+	{ TCA_FABRIC_CLASS_ECN_UNIT, 0, FABRIC_ECN_UNIT_NS,
+	  "ecn unit must be bytes (0) or time (1)" },
+	{ TCA_FABRIC_CLASS_ECN_AT, 0, FABRIC_ECN_AT_DEQUEUE,
+	  "ecn must act at enqueue (0) or dequeue (1)" },
+	{ TCA_FABRIC_CLASS_ECN_DROP, 0, 1, "ecn drop must be 0 or 1" },
+	{ TCA_FABRIC_CLASS_GREEN_BYTES, 0, FABRIC_LIMIT_MAX_BYTES,
+	  "green must be at most 1 GiB" },
+	{ TCA_FABRIC_CLASS_YELLOW_BYTES, 0, FABRIC_LIMIT_MAX_BYTES,
+	  "yellow must be at most 1 GiB" },
+	{ TCA_FABRIC_CLASS_RED_BYTES, 0, FABRIC_LIMIT_MAX_BYTES,
+	  "red must be at most 1 GiB" },
+	{ TCA_FABRIC_CLASS_RESERVED_BYTES, 0, FABRIC_LIMIT_MAX_BYTES,
+	  "reserved must be at most 1 GiB" },
+	{ TCA_FABRIC_CLASS_ALPHA_MILLI, 1, FABRIC_ALPHA_MAX_MILLI,
+	  "alpha must be 0.001 to 1000" },
+};
+
+/* Settings of a band of which nothing was said; it is empty. */
+void fabric_class_default(struct fabric_sched *q, struct fabric_band *band)
+{
+	unsigned int index = band - q->bands;
+
+	band->limit_bytes = 0;
+	memset(band->colour_limit_bytes, 0, sizeof(band->colour_limit_bytes));
+	band->coloured = false;
+	band->ecn = q->ecn;
+	band->reserved_bytes = 0;
+	band->alpha_milli = FABRIC_ALPHA_ONE;
+	memset(&band->pass, 0, sizeof(band->pass));
+	band->burst_bytes = 0;
+	band->burst_ns = 0;
+	band->weight = 0;
+	q->shaped &= ~BIT(index);
+	q->order.strict |= BIT(index);
+	q->order.quantum[index] = 0;
+}
+
+/* Settings of a band as they are. */
+void fabric_class_read(const struct fabric_sched *q,
+		       const struct fabric_band *band,
+		       struct fabric_class_config *c)
+{
+	unsigned int index = band - q->bands;
+
+	c->strict = q->order.strict & BIT(index);
+	c->weight = band->weight;
+	c->quantum = q->order.quantum[index];
+	c->limit_bytes = band->limit_bytes;
+	c->rate_bps = band->pass.rate_bps;
+	c->burst_bytes = band->burst_bytes;
+	c->ecn = band->ecn;
+	memcpy(c->colour, band->colour_limit_bytes, sizeof(c->colour));
+	c->reserved_bytes = band->reserved_bytes;
+	c->alpha_milli = band->alpha_milli;
+}
+
+/* Strict, or round robin by weight or by quantum. */
+static int fabric_class_parse_order(struct nlattr **tb,
+				    struct fabric_class_config *c,
+				    struct netlink_ext_ack *extack)
+{
+	struct nlattr *quantum = tb[TCA_FABRIC_CLASS_QUANTUM_BYTES];
+	struct nlattr *weight = tb[TCA_FABRIC_CLASS_WEIGHT];
+
+	if (tb[TCA_FABRIC_CLASS_STRICT] && (quantum || weight))
+		return fabric_refuse_attr(extack, tb[TCA_FABRIC_CLASS_STRICT],
+					  "a strict band has neither weight nor quantum");
+	if (quantum && weight)
+		return fabric_refuse_attr(extack, quantum,
+					  "weight and quantum exclude each other");
+	if (tb[TCA_FABRIC_CLASS_STRICT] || quantum || weight) {
+		c->strict = !quantum && !weight;
+		c->weight = weight ? nla_get_u32(weight) : 0;
+		c->quantum = quantum ? nla_get_u32(quantum) :
+				       c->weight * FABRIC_WEIGHT_BYTES;
+	}
+	return 0;
+}
+
+/* The band's own rate. */
+static int fabric_class_parse_rate(struct nlattr **tb,
+				   struct fabric_class_config *c,
+				   struct netlink_ext_ack *extack)
+{
+	struct nlattr *rate = tb[TCA_FABRIC_CLASS_RATE_BPS];
+	struct nlattr *burst = tb[TCA_FABRIC_CLASS_BURST_BYTES];
+
+	if (rate)
+		c->rate_bps = nla_get_u64(rate);
+	if (burst)
+		c->burst_bytes = nla_get_u32(burst);
+	if (c->rate_bps && c->rate_bps < FABRIC_RATE_MIN_BPS)
+		return fabric_refuse_attr(extack, rate,
+					  "rate must be 0 (none) or 1 kbit/s to 10 Tbit/s");
+	if (!c->rate_bps) {
+		if (burst)
+			return fabric_refuse_attr(extack, burst,
+						  "burst needs a rate");
+		c->burst_bytes = 0;
+	}
+	return 0;
+}
+
+/* When the band marks; each threshold set anew replaces the whole. */
+static int fabric_class_parse_ecn(struct nlattr **tb,
+				  struct fabric_class_config *c,
+				  struct netlink_ext_ack *extack)
+{
+	struct nlattr *min = tb[TCA_FABRIC_CLASS_ECN_MIN];
+	struct nlattr *max = tb[TCA_FABRIC_CLASS_ECN_MAX];
+	struct nlattr *prob = tb[TCA_FABRIC_CLASS_ECN_PROB];
+	struct fabric_ecn *ecn = &c->ecn;
+
+	if (!max) {
+		if (min || prob || tb[TCA_FABRIC_CLASS_ECN_UNIT] ||
+		    tb[TCA_FABRIC_CLASS_ECN_AT] ||
+		    tb[TCA_FABRIC_CLASS_ECN_DROP])
+			return fabric_refuse_attr(extack, min,
+						  "ecn needs a threshold");
+		return 0;
+	}
+	memset(ecn, 0, sizeof(*ecn));
+	ecn->own = true;
+	ecn->red.max = nla_get_u32(max);
+	ecn->red.min = min ? nla_get_u32(min) : ecn->red.max;
+	ecn->red.prob = prob ? nla_get_u32(prob) : FABRIC_PROB_ONE;
+	if (tb[TCA_FABRIC_CLASS_ECN_UNIT])
+		ecn->unit = nla_get_u8(tb[TCA_FABRIC_CLASS_ECN_UNIT]);
+	if (tb[TCA_FABRIC_CLASS_ECN_AT])
+		ecn->at = nla_get_u8(tb[TCA_FABRIC_CLASS_ECN_AT]);
+	else if (ecn->unit == FABRIC_ECN_UNIT_NS)
+		ecn->at = FABRIC_ECN_AT_DEQUEUE;
+	if (tb[TCA_FABRIC_CLASS_ECN_DROP])
+		ecn->drop = nla_get_u8(tb[TCA_FABRIC_CLASS_ECN_DROP]);
+
+	if (ecn->red.min > ecn->red.max)
+		return fabric_refuse_attr(extack, min,
+					  "ecn min must not be above max");
+	if (prob && ecn->red.min == ecn->red.max)
+		return fabric_refuse_attr(extack, prob,
+					  "ecn probability needs min below max");
+	if (ecn->unit == FABRIC_ECN_UNIT_NS &&
+	    ecn->at == FABRIC_ECN_AT_ENQUEUE)
+		return fabric_refuse_attr(extack, tb[TCA_FABRIC_CLASS_ECN_AT],
+					  "ecn by time acts at dequeue: before, the delay is not known");
+	return 0;
+}
+
+/* What the band holds of the shared buffer. */
+static int fabric_class_parse_buffer(struct nlattr **tb, bool buffered,
+				     struct fabric_class_config *c,
+				     struct netlink_ext_ack *extack)
+{
+	struct nlattr *reserved = tb[TCA_FABRIC_CLASS_RESERVED_BYTES];
+	struct nlattr *alpha = tb[TCA_FABRIC_CLASS_ALPHA_MILLI];
+
+	if (reserved)
+		c->reserved_bytes = nla_get_u32(reserved);
+	if (alpha)
+		c->alpha_milli = nla_get_u32(alpha);
+	if ((reserved || alpha) && !buffered)
+		return fabric_refuse_attr(extack, reserved ? reserved : alpha,
+					  "reserved and alpha need a shared buffer");
+	return 0;
+}
+
+/**
+ * fabric_class_parse() - work out a band's settings after a change
+ * @opt: nest of TCA_FABRIC_CLASS_*
+ * @buffered: the port has a shared buffer
+ * @c: settings before and after
+ * @extack: why not
+ *
+ * Return: 0 or a negative error.
+ */
+int fabric_class_parse(struct nlattr *opt, bool buffered,
+		       struct fabric_class_config *c,
+		       struct netlink_ext_ack *extack)
+{
+	struct nlattr *tb[TCA_FABRIC_CLASS_MAX + 1];
+	int err, i;
+
+	err = nla_parse_nested(tb, TCA_FABRIC_CLASS_MAX, opt,
+			       fabric_class_policy, extack);
+	if (err < 0)
+		return err;
+	err = fabric_check_ranges(tb, fabric_class_ranges,
+				  ARRAY_SIZE(fabric_class_ranges), extack);
+	if (!err)
+		err = fabric_class_parse_order(tb, c, extack);
+	if (!err)
+		err = fabric_class_parse_rate(tb, c, extack);
+	if (!err)
+		err = fabric_class_parse_ecn(tb, c, extack);
+	if (!err)
+		err = fabric_class_parse_buffer(tb, buffered, c, extack);
+	if (err)
+		return err;
+	if (tb[TCA_FABRIC_CLASS_LIMIT_BYTES])
+		c->limit_bytes = nla_get_u32(tb[TCA_FABRIC_CLASS_LIMIT_BYTES]);
+	for (i = 0; i < FABRIC_COLOURS; i++) {
+		if (tb[TCA_FABRIC_CLASS_GREEN_BYTES + i])
+			c->colour[i] = nla_get_u32(tb[TCA_FABRIC_CLASS_GREEN_BYTES + i]);
+	}
+	return 0;
+}
+
+/* Puts settings into force. Root lock held. */
+void fabric_class_apply(struct fabric_sched *q, struct fabric_band *band,
+			const struct fabric_class_config *c)
+{
+	unsigned int index = band - q->bands, i;
+
+	if (q->buffer)
+		fabric_buffer_leave(q->buffer, band);
+	band->reserved_bytes = c->reserved_bytes;
+	band->alpha_milli = c->alpha_milli;
+	if (q->buffer)
+		fabric_buffer_join(q->buffer, band);
+
+	band->limit_bytes = c->limit_bytes;
+	band->ecn = c->ecn.own ? c->ecn : q->ecn;
+	band->coloured = false;
+	for (i = 0; i < FABRIC_COLOURS; i++) {
+		band->colour_limit_bytes[i] = c->colour[i];
+		band->coloured |= c->colour[i];
+	}
+
+	fabric_line_set_rate(&band->pass, c->rate_bps);
+	band->burst_bytes = c->burst_bytes;
+	band->burst_ns = c->rate_bps ?
+			 div64_u64((u64)c->burst_bytes * 8 * NSEC_PER_SEC,
+				   c->rate_bps) : 0;
+	q->shaped &= ~BIT(index);
+	if (c->rate_bps)
+		q->shaped |= BIT(index);
+
+	band->weight = c->weight;
+	q->order.quantum[index] = c->quantum;
+	q->order.strict &= ~BIT(index);
+	if (c->strict)
+		q->order.strict |= BIT(index);
+	else if (!(q->order.active & BIT(index)))
+		q->order.deficit[index] = 0;
+}
+
+/* Writes a band's marking. */
+static int fabric_class_dump_ecn(struct sk_buff *skb,
+				 const struct fabric_ecn *ecn)
+{
+	if (!ecn->own)
+		return 0;
+	if (nla_put_u32(skb, TCA_FABRIC_CLASS_ECN_MAX, ecn->red.max))
+		return -EMSGSIZE;
+	if (!ecn->red.max)
+		return 0;
+	if (nla_put_u32(skb, TCA_FABRIC_CLASS_ECN_MIN, ecn->red.min) ||
+	    (ecn->red.min < ecn->red.max &&
+	     nla_put_u32(skb, TCA_FABRIC_CLASS_ECN_PROB, ecn->red.prob)) ||
+	    nla_put_u8(skb, TCA_FABRIC_CLASS_ECN_UNIT, ecn->unit) ||
+	    nla_put_u8(skb, TCA_FABRIC_CLASS_ECN_AT, ecn->at) ||
+	    nla_put_u8(skb, TCA_FABRIC_CLASS_ECN_DROP, ecn->drop))
+		return -EMSGSIZE;
+	return 0;
+}
+
+/* Writes the limits of the colours that have one. */
+static int fabric_class_dump_colours(struct sk_buff *skb, const u32 *colour)
+{
+	int i;
+
+	for (i = 0; i < FABRIC_COLOURS; i++) {
+		if (colour[i] &&
+		    nla_put_u32(skb, TCA_FABRIC_CLASS_GREEN_BYTES + i,
+				colour[i]))
+			return -EMSGSIZE;
+	}
+	return 0;
+}
+
+/* Writes a band's settings; what has no meaning now is left out. */
+int fabric_class_dump_options(struct sk_buff *skb,
+			      const struct fabric_sched *q,
+			      const struct fabric_band *band)
+{
+	struct fabric_class_config c;
+
+	fabric_class_read(q, band, &c);
+	if (c.strict ? nla_put_flag(skb, TCA_FABRIC_CLASS_STRICT) :
+	    c.weight ? nla_put_u32(skb, TCA_FABRIC_CLASS_WEIGHT, c.weight) :
+		       nla_put_u32(skb, TCA_FABRIC_CLASS_QUANTUM_BYTES,
+				   c.quantum))
+		return -EMSGSIZE;
+	if ((c.limit_bytes &&
+	     nla_put_u32(skb, TCA_FABRIC_CLASS_LIMIT_BYTES, c.limit_bytes)) ||
+	    (c.rate_bps &&
+	     (nla_put_u64_64bit(skb, TCA_FABRIC_CLASS_RATE_BPS, c.rate_bps,
+				TCA_FABRIC_CLASS_PAD) ||
+	      nla_put_u32(skb, TCA_FABRIC_CLASS_BURST_BYTES,
+			  c.burst_bytes))) ||
+	    fabric_class_dump_ecn(skb, &c.ecn) ||
+	    fabric_class_dump_colours(skb, c.colour) ||
+	    (q->buffer &&
+	     (nla_put_u32(skb, TCA_FABRIC_CLASS_RESERVED_BYTES,
+			  c.reserved_bytes) ||
+	      nla_put_u32(skb, TCA_FABRIC_CLASS_ALPHA_MILLI, c.alpha_milli))))
+		return -EMSGSIZE;
+	return 0;
+}
+
+/* ---- settings of the port -------------------------------------------------- */
+
+static const struct nla_policy fabric_policy[TCA_FABRIC_MAX + 1] = {
+	[TCA_FABRIC_LIMIT_BYTES]	= { .type = NLA_U32 },
+	[TCA_FABRIC_RATE_BPS]		= { .type = NLA_U64 },
+	[TCA_FABRIC_DELAY_NS]		= { .type = NLA_U64 },
+	[TCA_FABRIC_OVERHEAD_BYTES]	= { .type = NLA_U32 },
+	[TCA_FABRIC_ECN_BYTES]		= { .type = NLA_U32 },
+	[TCA_FABRIC_ECN_AT]		= { .type = NLA_U8 },
+	[TCA_FABRIC_SPLIT_GSO]		= { .type = NLA_U8 },
+	[TCA_FABRIC_BANDS]		= { .type = NLA_U8 },
+	[TCA_FABRIC_DEFAULT_BAND]	= { .type = NLA_U8 },
+	[TCA_FABRIC_PRIOMAP]		= { .type = NLA_BINARY },
+	[TCA_FABRIC_DSCPMAP]		= { .type = NLA_BINARY },
+	[TCA_FABRIC_BUFFER_NAME]	= { .type = NLA_NUL_STRING,
+					    .len = FABRIC_BUFFER_NAME_LEN - 1 },
+	[TCA_FABRIC_BUFFER_BYTES]	= { .type = NLA_U32 },
+	[TCA_FABRIC_STAMP]		= { .type = NLA_U8 },
+	[TCA_FABRIC_STAMP_TAU_NS]	= { .type = NLA_U32 },
+	[TCA_FABRIC_STAMP_ROUND_NS]	= { .type = NLA_U32 },
+	[TCA_FABRIC_STAMP_HOLD_NS]	= { .type = NLA_U32 },
+	[TCA_FABRIC_BAND_OPTIONS]	= { .type = NLA_NESTED },
+};
+
+static const struct fabric_range fabric_ranges[] = {
+	{ TCA_FABRIC_LIMIT_BYTES, 1, FABRIC_LIMIT_MAX_BYTES,
+	  "limit must be 1 byte to 1 GiB" },
+	{ TCA_FABRIC_DELAY_NS, 0, FABRIC_DELAY_MAX_NS,
+	  "delay must be at most 10 seconds" },
+	{ TCA_FABRIC_OVERHEAD_BYTES, 0, FABRIC_OVERHEAD_MAX_BYTES,
+	  "overhead must be at most 1024 bytes" },
+	{ TCA_FABRIC_ECN_BYTES, 0, FABRIC_LIMIT_MAX_BYTES,
+	  "ecn threshold must be at most 1 GiB" },
+	{ TCA_FABRIC_ECN_AT, 0, FABRIC_ECN_AT_DEQUEUE,
+	  "ecn must act at enqueue (0) or dequeue (1)" },
+	{ TCA_FABRIC_SPLIT_GSO, 0, 1, "split-gso must be 0 or 1" },
+	{ TCA_FABRIC_BANDS, 1, FABRIC_BANDS_MAX, "bands must be 1 to 16" },
+	{ TCA_FABRIC_BUFFER_BYTES, 1, FABRIC_LIMIT_MAX_BYTES,
+	  "buffer must be 1 byte to 1 GiB" },
+	{ TCA_FABRIC_STAMP, 0, __FABRIC_STAMP_MAX - 1,
+	  "stamp must be none, soze or tcp-int" },
+	{ TCA_FABRIC_STAMP_TAU_NS, 0, FABRIC_STAMP_TAU_MAX_NS,
+	  "stamp-tau must be at most 1 second" },
+	{ TCA_FABRIC_STAMP_ROUND_NS, 0, FABRIC_STAMP_ROUND_MAX_NS,
+	  "stamp-round must be at most 65536 ns" },
+	{ TCA_FABRIC_STAMP_HOLD_NS, 0, FABRIC_STAMP_HOLD_MAX_NS,
+	  "stamp-hold must be at most 1 second" },
+};
+
+/**
+ * struct fabric_line_config - settings of the line after a change
+ * @rate_bps: 0 if there is no line model
+ * @delay_ns: propagation
+ * @overhead_bytes: added to each packet
+ */
+struct fabric_line_config {
+	u64 rate_bps;
+	u64 delay_ns;
+	u32 overhead_bytes;
+};
+
+/* Works out the line's settings from the old ones and those given. */
+static int fabric_line_parse(const struct fabric_sched *q, struct nlattr **tb,
+			     struct fabric_line_config *line,
+			     struct netlink_ext_ack *extack)
+{
+	const struct nlattr *rate = tb[TCA_FABRIC_RATE_BPS];
+	const struct nlattr *delay = tb[TCA_FABRIC_DELAY_NS];
+	const struct nlattr *overhead = tb[TCA_FABRIC_OVERHEAD_BYTES];
+
+	line->rate_bps = rate ? nla_get_u64(rate) : q->line.rate_bps;
+	line->delay_ns = delay ? nla_get_u64(delay) : q->delay_ns;
+	line->overhead_bytes = overhead ? nla_get_u32(overhead) :
+					  q->overhead_bytes;
+
+	if (line->rate_bps) {
+		if (line->rate_bps < FABRIC_RATE_MIN_BPS ||
+		    line->rate_bps > FABRIC_RATE_MAX_BPS)
+			return fabric_refuse_attr(extack, rate,
+						  "rate must be 0 (none) or 1 kbit/s to 10 Tbit/s");
+		return 0;
+	}
+	if (line->delay_ns)
+		return fabric_refuse_attr(extack, delay ? delay : rate,
+					  "delay needs a rate");
+	if (overhead)
+		return fabric_refuse_attr(extack, overhead,
+					  "overhead needs a rate");
+	line->overhead_bytes = FABRIC_OVERHEAD_DEFAULT_BYTES;
+	return 0;
+}
+
+/* Puts new settings of the line into force. Root lock held. */
+static void fabric_line_apply(struct Qdisc *sch,
+			      const struct fabric_line_config *line)
+{
+	struct fabric_sched *q = qdisc_priv(sch);
+	u64 now_ns = ktime_get_ns();
+
+	if (q->line.rate_bps)
+		fabric_line_advance(sch, now_ns);
+	if (!line->rate_bps)
+		fabric_line_release(q, now_ns);
+	else if (!q->line.rate_bps)
+		q->line.finish_ns = now_ns;
+
+	fabric_line_set_rate(&q->line, line->rate_bps);
+	q->delay_ns = line->delay_ns;
+	q->overhead_bytes = line->overhead_bytes;
+	if (q->line.rate_bps)
+		fabric_line_advance(sch, now_ns);
+}
+
+/* Telemetry: numbers have a meaning only with a kind. */
+static int fabric_stamp_parse(const struct fabric_sched *q, struct nlattr **tb,
+			      struct fabric_stamp *stamp,
+			      struct netlink_ext_ack *extack)
+{
+	const struct nlattr *tau = tb[TCA_FABRIC_STAMP_TAU_NS];
+	const struct nlattr *round = tb[TCA_FABRIC_STAMP_ROUND_NS];
+	const struct nlattr *hold = tb[TCA_FABRIC_STAMP_HOLD_NS];
+
+	stamp->kind = q->stamp.kind;
+	stamp->tau_ns = q->stamp.tau_ns;
+	stamp->round_ns = q->stamp.round_ns;
+	stamp->hold_ns = q->stamp.hold_ns;
+	if (tb[TCA_FABRIC_STAMP])
+		stamp->kind = nla_get_u8(tb[TCA_FABRIC_STAMP]);
+	if (tau)
+		stamp->tau_ns = nla_get_u32(tau);
+	if (round)
+		stamp->round_ns = nla_get_u32(round);
+	if (hold)
+		stamp->hold_ns = nla_get_u32(hold);
+	if (!stamp->kind && (tau || round || hold))
+		return fabric_refuse_attr(extack, tau ?: round ?: hold,
+					  "stamp-tau, stamp-round and stamp-hold need stamp");
+	if (stamp->round_ns & (stamp->round_ns - 1))
+		return fabric_refuse_attr(extack, round,
+					  "stamp-round must be a power of two");
+	if (!stamp->kind) {
+		stamp->tau_ns = 0;
+		stamp->round_ns = 0;
+		stamp->hold_ns = 0;
+	}
+	return 0;
+}
+
+/**
+ * struct fabric_change - settings after a change, checked
+ * @line: the line
+ * @maps: bands and tables
+ * @stamp: telemetry
+ * @buffer: shared buffer
+ * @named: bands that the change names
+ * @bands: their settings
+ */
+struct fabric_change {
+	struct fabric_line_config line;
+	struct fabric_maps maps;
+	struct fabric_stamp stamp;
+	struct fabric_buffer *buffer;
+	u16 named;
+	struct fabric_class_config bands[FABRIC_BANDS_MAX];
+};
+
+/* Settings of bands within those of the port. */
+static int fabric_bands_parse(const struct fabric_sched *q, struct nlattr **tb,
+			      struct fabric_change *change,
+			      struct netlink_ext_ack *extack)
+{
+	bool buffered = q->buffer;
+	struct nlattr *nest;
+	int rem, err;
+
+	if (tb[TCA_FABRIC_BUFFER_NAME])
+		buffered = *(char *)nla_data(tb[TCA_FABRIC_BUFFER_NAME]);
+	if (!tb[TCA_FABRIC_BAND_OPTIONS])
+		return 0;
+	nla_for_each_nested(nest, tb[TCA_FABRIC_BAND_OPTIONS], rem) {
+		int i = nla_type(nest) - 1;
+
+		if (i < 0 || i >= change->maps.nbands)
+			return fabric_refuse_attr(extack, nest,
+						  "options for a band that is not there");
+		if (!(change->named & BIT(i)))
+			fabric_class_read(q, &q->bands[i], &change->bands[i]);
+		change->named |= BIT(i);
+		err = fabric_class_parse(nest, buffered, &change->bands[i],
+					 extack);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/* Bytes of the buffer that the bands have for themselves, after the change if
+ * one is given.
+ */
+static s64 fabric_reserved_bytes(const struct fabric_sched *q,
+				 const struct fabric_change *change)
+{
+	unsigned int i, nbands = change ? change->maps.nbands : q->nbands;
+	s64 bytes = 0;
+
+	for (i = 0; i < nbands; i++)
+		bytes += change && change->named & BIT(i) ?
+			 change->bands[i].reserved_bytes :
+			 q->bands[i].reserved_bytes;
+	return bytes;
+}
+
+/* The shared buffer after the change; the port is a user of it from now on,
+ * and its bands' reserved bytes are counted.
+ */
+static int fabric_buffer_parse(struct Qdisc *sch, struct nlattr **tb,
+			       struct fabric_change *change,
+			       struct netlink_ext_ack *extack)
+{
+	struct fabric_sched *q = qdisc_priv(sch);
+	const struct nlattr *name = tb[TCA_FABRIC_BUFFER_NAME];
+	const struct nlattr *bytes = tb[TCA_FABRIC_BUFFER_BYTES];
+	struct fabric_buffer *buffer;
+	u32 total = bytes ? nla_get_u32(bytes) : 0;
+	const char *text = "";
+	s64 more_bytes;
+
+	if (name)
+		text = nla_data(name);
+	else if (q->buffer)
+		text = fabric_buffer_name(q->buffer);
+	if (!*text) {
+		if (bytes)
+			return fabric_refuse_attr(extack, bytes,
+						  "a size needs a shared buffer's name");
+		return 0;
+	}
+	buffer = fabric_buffer_get(dev_net(qdisc_dev(sch)), text, total,
+				   extack);
+	if (IS_ERR(buffer))
+		return PTR_ERR(buffer);
+	more_bytes = fabric_reserved_bytes(q, change);
+	if (buffer == q->buffer)
+		more_bytes -= fabric_reserved_bytes(q, NULL);
+	if (fabric_buffer_reserve(buffer, more_bytes, total)) {
+		change->buffer = buffer;
+		return 0;
+	}
+	fabric_buffer_put(buffer);
+	return fabric_refuse_attr(extack, name ? name : bytes,
+				  "what the bands have reserved does not fit into the shared buffer");
+}
+
+/* Moves what waits from the old buffer to the new one. Root lock held. */
+static void fabric_buffer_apply(struct fabric_sched *q,
+				struct fabric_buffer *buffer)
+{
+	unsigned int i;
+
+	for (i = 0; i < FABRIC_BANDS_MAX; i++) {
+		struct fabric_band *band = &q->bands[i];
+
+		if (q->buffer)
+			fabric_buffer_leave(q->buffer, band);
+		if (!buffer) {
+			band->reserved_bytes = 0;
+			band->alpha_milli = FABRIC_ALPHA_ONE;
+			continue;
+		}
+		fabric_buffer_join(buffer, band);
+	}
+	q->buffer = buffer;
+}
+
+/* Numbers that need no check but their range. Root lock held. */
+static void fabric_numbers_apply(struct fabric_sched *q, struct nlattr **tb)
+{
+	unsigned int i;
+
+	if (tb[TCA_FABRIC_LIMIT_BYTES])
+		q->limit_bytes = nla_get_u32(tb[TCA_FABRIC_LIMIT_BYTES]);
+	if (tb[TCA_FABRIC_SPLIT_GSO])
+		q->split_gso = nla_get_u8(tb[TCA_FABRIC_SPLIT_GSO]);
+	if (tb[TCA_FABRIC_ECN_BYTES]) {
+		q->ecn.red.min = nla_get_u32(tb[TCA_FABRIC_ECN_BYTES]);
+		q->ecn.red.max = q->ecn.red.min;
+	}
+	if (tb[TCA_FABRIC_ECN_AT])
+		q->ecn.at = nla_get_u8(tb[TCA_FABRIC_ECN_AT]);
+	for (i = 0; i < FABRIC_BANDS_MAX; i++) {
+		if (!q->bands[i].ecn.own)
+			q->bands[i].ecn = q->ecn;
+	}
+}
+
+/* Settings of a port for which nothing was said. */
+void fabric_config_default(struct fabric_sched *q)
+{
+	u64 now_ns = ktime_get_ns();
+	unsigned int i;
+
+	q->limit_bytes = FABRIC_LIMIT_DEFAULT_BYTES;
+	q->overhead_bytes = FABRIC_OVERHEAD_DEFAULT_BYTES;
+	q->split_gso = true;
+	q->nbands = 1;
+	q->default_band = FABRIC_BAND_LAST;
+	q->random = get_random_u32() | 1;
+	q->ecn.red.prob = FABRIC_PROB_ONE;
+	for (i = 0; i < FABRIC_BANDS_MAX; i++) {
+		q->bands[i].stats.meter.start_ns = now_ns;
+		fabric_class_default(q, &q->bands[i]);
+	}
+	fabric_classify_update(q);
+	fabric_band_update(q);
+}
+
+/* Leaves the shared buffer; the bands are empty. */
+void fabric_config_free(struct fabric_sched *q)
+{
+	if (!q->buffer)
+		return;
+	fabric_buffer_reserve(q->buffer, -fabric_reserved_bytes(q, NULL), 0);
+	fabric_buffer_put(q->buffer);
+	q->buffer = NULL;
+}
+
+/* Puts a checked change into force. */
+static void fabric_change_apply(struct Qdisc *sch, struct nlattr **tb,
+				struct fabric_change *change)
+{
+	struct fabric_sched *q = qdisc_priv(sch);
+	s64 reserved_bytes = fabric_reserved_bytes(q, NULL);
+	struct fabric_buffer *old = q->buffer;
+	unsigned int i;
+
+	fabric_class_remove(sch, change->maps.nbands);
+
+	sch_tree_lock(sch);
+	fabric_buffer_apply(q, change->buffer);
+	fabric_maps_apply(q, &change->maps);
+	fabric_numbers_apply(q, tb);
+	for (i = 0; i < q->nbands; i++) {
+		if (change->named & BIT(i))
+			fabric_class_apply(q, &q->bands[i], &change->bands[i]);
+	}
+	q->stamp.kind = change->stamp.kind;
+	q->stamp.tau_ns = change->stamp.tau_ns;
+	q->stamp.round_ns = change->stamp.round_ns;
+	q->stamp.hold_ns = change->stamp.hold_ns;
+	q->stamp.told_ns = 0;
+	q->stamp.since_ns = 0;
+	fabric_line_apply(sch, &change->line);
+	fabric_band_update(q);
+	fabric_look_again(sch);
+	sch_tree_unlock(sch);
+
+	if (!old)
+		return;
+	if (old != change->buffer)
+		fabric_buffer_reserve(old, -reserved_bytes, 0);
+	fabric_buffer_put(old);
+}
+
+/**
+ * fabric_config_change() - apply settings, all of them or none
+ * @sch: the qdisc, perhaps with packets in it: none is lost, a limit below
+ *	what is waiting only refuses arrivals; but bands that go lose theirs
+ * @opt: TCA_OPTIONS; what it does not hold stays as it is
+ * @extack: why not
+ *
+ * Context: rtnl held.
+ * Return: 0 or a negative error.
+ */
+int fabric_config_change(struct Qdisc *sch, struct nlattr *opt,
+			 struct netlink_ext_ack *extack)
+{
+	struct fabric_sched *q = qdisc_priv(sch);
+	struct nlattr *tb[TCA_FABRIC_MAX + 1];
+	struct fabric_change *change;
+	int err;
+
+	err = nla_parse_nested(tb, TCA_FABRIC_MAX, opt, fabric_policy, extack);
+	if (err < 0)
+		return err;
+	err = fabric_check_ranges(tb, fabric_ranges, ARRAY_SIZE(fabric_ranges),
+				  extack);
+	if (err)
+		return err;
+	change = kzalloc(sizeof(*change), GFP_KERNEL);
+	if (!change)
+		return -ENOMEM;
+	err = fabric_line_parse(q, tb, &change->line, extack);
+	if (!err)
+		err = fabric_maps_parse(q, tb, &change->maps, extack);
+	if (!err)
+		err = fabric_stamp_parse(q, tb, &change->stamp, extack);
+	if (!err)
+		err = fabric_bands_parse(q, tb, change, extack);
+	if (!err)
+		err = fabric_buffer_parse(sch, tb, change, extack);
+	if (!err)
+		fabric_change_apply(sch, tb, change);
+	kfree(change);
+	return err;
+}
+
+/* Writes the line, ECN and telemetry where they are on. */
+static int fabric_dump_parts(const struct fabric_sched *q, struct sk_buff *skb)
+{
+	if (q->line.rate_bps &&
+	    (nla_put_u64_64bit(skb, TCA_FABRIC_RATE_BPS, q->line.rate_bps,
+			       TCA_FABRIC_PAD) ||
+	     nla_put_u64_64bit(skb, TCA_FABRIC_DELAY_NS, q->delay_ns,
+			       TCA_FABRIC_PAD) ||
+	     nla_put_u32(skb, TCA_FABRIC_OVERHEAD_BYTES, q->overhead_bytes)))
+		return -EMSGSIZE;
+	if (q->ecn.red.max &&
+	    (nla_put_u32(skb, TCA_FABRIC_ECN_BYTES, q->ecn.red.max) ||
+	     nla_put_u8(skb, TCA_FABRIC_ECN_AT, q->ecn.at)))
+		return -EMSGSIZE;
+	if (q->stamp.kind &&
+	    (nla_put_u8(skb, TCA_FABRIC_STAMP, q->stamp.kind) ||
+	     nla_put_u32(skb, TCA_FABRIC_STAMP_TAU_NS, q->stamp.tau_ns) ||
+	     nla_put_u32(skb, TCA_FABRIC_STAMP_ROUND_NS, q->stamp.round_ns) ||
+	     nla_put_u32(skb, TCA_FABRIC_STAMP_HOLD_NS, q->stamp.hold_ns)))
+		return -EMSGSIZE;
+	if (q->buffer &&
+	    (nla_put_string(skb, TCA_FABRIC_BUFFER_NAME,
+			    fabric_buffer_name(q->buffer)) ||
+	     nla_put_u32(skb, TCA_FABRIC_BUFFER_BYTES,
+			 fabric_buffer_bytes(q->buffer))))
+		return -EMSGSIZE;
+	return 0;
+}
+
+/* Writes every setting; what has no meaning now is left out.
+ * Context: rtnl held, so that nothing changes.
+ */
+int fabric_config_dump(struct Qdisc *sch, struct sk_buff *skb)
+{
+	const struct fabric_sched *q = qdisc_priv(sch);
+	struct nlattr *opt;
+
+	opt = nla_nest_start(skb, TCA_OPTIONS);
+	if (!opt)
+		return -EMSGSIZE;
+	if (nla_put_u32(skb, TCA_FABRIC_LIMIT_BYTES, q->limit_bytes) ||
+	    nla_put_u8(skb, TCA_FABRIC_SPLIT_GSO, q->split_gso) ||
+	    fabric_maps_dump(q, skb) || fabric_dump_parts(q, skb)) {
+		nla_nest_cancel(skb, opt);
+		return -EMSGSIZE;
+	}
+	return nla_nest_end(skb, opt);
+}
+
+/* ---- what was counted ------------------------------------------------------ */
+
+/**
+ * struct fabric_view - counters of a band or of the whole port
+ * @stats: what was counted
+ * @backlog_bytes: waiting
+ * @backlog_packets: waiting
+ * @colour_bytes: waiting of each colour
+ */
+struct fabric_view {
+	struct fabric_stats stats;
+	u32 backlog_bytes;
+	u32 backlog_packets;
+	u32 colour_bytes[FABRIC_COLOURS];
+};
+
+/* Adds a band's counters to a view; backlog_max_bytes is not a sum. */
+static void fabric_view_add(struct fabric_view *view, struct fabric_band *band,
+			    u64 now_ns)
+{
+	struct fabric_stats *sum = &view->stats, *stats = &band->stats;
+	int colour, why;
+
+	for (colour = 0; colour < FABRIC_COLOURS; colour++) {
+		sum->bytes[colour] += stats->bytes[colour];
+		sum->packets[colour] += stats->packets[colour];
+		for (why = 0; why <= FABRIC_DROP_MAX; why++)
+			sum->drops[colour][why] += stats->drops[colour][why];
+		view->colour_bytes[colour] += band->colour_bytes[colour];
+	}
+	sum->marks += stats->marks;
+	fabric_delay_merge(&sum->delay, &stats->delay);
+	fabric_meter_roll(&stats->meter, now_ns);
+	sum->meter.bps += stats->meter.bps;
+	view->backlog_bytes += fabric_band_bytes(band);
+	view->backlog_packets += fabric_band_packets(band);
+}
+
+/* Sum over the colours. */
+static u64 fabric_all_colours(const u64 *count)
+{
+	return count[0] + count[1] + count[2];
+}
+
+/* Writes a 64-bit counter. */
+static int fabric_put_u64(struct sk_buff *skb, int type, u64 value)
+{
+	return nla_put_u64_64bit(skb, type, value, TCA_FABRIC_STATS_PAD);
+}
+
+/* Writes the drops by reason, of one colour or (colour < 0) of all; a reason that
+ * is left out has not occurred.
+ */
+static int fabric_put_drops(struct sk_buff *skb, int type,
+			    const struct fabric_stats *s, int colour)
+{
+	struct nlattr *nest = nla_nest_start(skb, type);
+	int why, i;
+
+	if (!nest)
+		return -EMSGSIZE;
+	for (why = 1; why <= FABRIC_DROP_MAX; why++) {
+		u64 count = 0;
+
+		for (i = 0; i < FABRIC_COLOURS; i++) {
+			if (colour < 0 || i == colour)
+				count += s->drops[i][why];
+		}
+		if (count &&
+		    nla_put_u64_64bit(skb, why, count, FABRIC_DROP_UNSPEC))
+			return -EMSGSIZE;
+	}
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+/* Whether anything was counted of a colour. */
+static bool fabric_colour_seen(const struct fabric_view *view, int colour)
+{
+	int why;
+
+	if (view->stats.packets[colour] || view->colour_bytes[colour])
+		return true;
+	for (why = 1; why <= FABRIC_DROP_MAX; why++) {
+		if (view->stats.drops[colour][why])
+			return true;
+	}
+	return false;
+}
+
+/* Writes what was counted of each colour that was seen. */
+static int fabric_put_colours(struct sk_buff *skb,
+			      const struct fabric_view *view)
+{
+	struct nlattr *all = nla_nest_start(skb, TCA_FABRIC_STATS_COLOURS);
+	int i;
+
+	if (!all)
+		return -EMSGSIZE;
+	for (i = 0; i < FABRIC_COLOURS; i++) {
+		struct nlattr *one;
+
+		if (!fabric_colour_seen(view, i))
+			continue;
+		one = nla_nest_start(skb, 1 + i);
+		if (!one ||
+		    nla_put_u64_64bit(skb, TCA_FABRIC_COLOUR_BYTES,
+				      view->stats.bytes[i],
+				      TCA_FABRIC_COLOUR_PAD) ||
+		    nla_put_u64_64bit(skb, TCA_FABRIC_COLOUR_PACKETS,
+				      view->stats.packets[i],
+				      TCA_FABRIC_COLOUR_PAD) ||
+		    fabric_put_drops(skb, TCA_FABRIC_COLOUR_DROPS,
+				     &view->stats, i) ||
+		    nla_put_u32(skb, TCA_FABRIC_COLOUR_BACKLOG_BYTES,
+				view->colour_bytes[i]))
+			return -EMSGSIZE;
+		nla_nest_end(skb, one);
+	}
+	nla_nest_end(skb, all);
+	return 0;
+}
+
+/* Writes what became of packets to be stamped. */
+static int fabric_put_stamps(struct sk_buff *skb,
+			     const struct fabric_stamp *stamp)
+{
+	struct nlattr *nest;
+	int i;
+
+	if (!stamp->kind)
+		return 0;
+	nest = nla_nest_start(skb, TCA_FABRIC_STATS_STAMPS);
+	if (!nest)
+		return -EMSGSIZE;
+	for (i = 1; i <= FABRIC_STAMPED_MAX; i++) {
+		if (nla_put_u64_64bit(skb, i, stamp->count[i],
+				      FABRIC_STAMPED_UNSPEC))
+			return -EMSGSIZE;
+	}
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+/* Writes how full the shared buffer is. */
+static int fabric_put_buffer(struct sk_buff *skb,
+			     const struct fabric_buffer *buffer)
+{
+	if (!buffer)
+		return 0;
+	return fabric_put_u64(skb, TCA_FABRIC_STATS_BUFFER_USED_BYTES,
+			      fabric_buffer_used(buffer)) ||
+	       fabric_put_u64(skb, TCA_FABRIC_STATS_BUFFER_POOL_BYTES,
+			      fabric_buffer_pool(buffer));
+}
+
+/* Writes the delays; nothing if none was measured. */
+static int fabric_put_delay(struct sk_buff *skb, const struct fabric_delay *d)
+{
+	u64 count = fabric_delay_count(d);
+
+	if (!count)
+		return 0;
+	return fabric_put_u64(skb, TCA_FABRIC_STATS_DELAY_MIN_NS,
+			      fabric_delay_min_ns(d)) ||
+	       fabric_put_u64(skb, TCA_FABRIC_STATS_DELAY_MEAN_NS,
+			      div64_u64(d->sum_ns, count)) ||
+	       fabric_put_u64(skb, TCA_FABRIC_STATS_DELAY_MAX_NS, d->max_ns) ||
+	       nla_put(skb, TCA_FABRIC_STATS_DELAY_HIST, sizeof(d->hist),
+		       d->hist);
+}
+
+/* Writes what bands and port have in common. */
+static int fabric_put_view(struct sk_buff *skb, const struct fabric_view *view)
+{
+	const struct fabric_stats *s = &view->stats;
+
+	return fabric_put_u64(skb, TCA_FABRIC_STATS_BYTES,
+			      fabric_all_colours(s->bytes)) ||
+	       fabric_put_u64(skb, TCA_FABRIC_STATS_PACKETS,
+			      fabric_all_colours(s->packets)) ||
+	       fabric_put_u64(skb, TCA_FABRIC_STATS_MARKS, s->marks) ||
+	       fabric_put_drops(skb, TCA_FABRIC_STATS_DROPS, s, -1) ||
+	       nla_put_u32(skb, TCA_FABRIC_STATS_BACKLOG_BYTES,
+			   view->backlog_bytes) ||
+	       nla_put_u32(skb, TCA_FABRIC_STATS_BACKLOG_PACKETS,
+			   view->backlog_packets) ||
+	       nla_put_u32(skb, TCA_FABRIC_STATS_BACKLOG_MAX_BYTES,
+			   s->backlog_max_bytes) ||
+	       fabric_put_delay(skb, &s->delay) ||
+	       fabric_put_u64(skb, TCA_FABRIC_STATS_RATE_BPS, s->meter.bps) ||
+	       fabric_put_colours(skb, view);
+}
+
+/* Writes what only the port has. */
+static int fabric_put_port(struct sk_buff *skb, const struct fabric_sched *q,
+			   u64 now_ns)
+{
+	u64 busy_ns = q->busy_ns + (q->busy ? now_ns - q->busy_from_ns : 0);
+
+	return fabric_put_u64(skb, TCA_FABRIC_STATS_BUSY_NS, busy_ns) ||
+	       nla_put_u32(skb, TCA_FABRIC_STATS_LINE_PACKETS,
+			   q->flying.packets + !!q->sending) ||
+	       fabric_put_u64(skb, TCA_FABRIC_STATS_GSO_SPLIT, q->gso_split) ||
+	       fabric_put_stamps(skb, &q->stamp) ||
+	       fabric_put_buffer(skb, q->buffer);
+}
+
+/* A message smaller than this is a notification; the counters of 16 bands make
+ * it too large. A dump that has no room left goes on in another message.
+ */
+#define FABRIC_STATS_BANDS_BYTES	12000
+
+/* Writes each band's counters: not every tc can show classes in JSON. */
+static int fabric_put_bands(struct sk_buff *skb, struct fabric_sched *q,
+			    struct fabric_view *view, u64 now_ns)
+{
+	struct nlattr *all, *one;
+	unsigned int i;
+
+	if (skb->len + skb_tailroom(skb) < FABRIC_STATS_BANDS_BYTES)
+		return 0;
+	all = nla_nest_start(skb, TCA_FABRIC_STATS_BANDS);
+	if (!all)
+		return -EMSGSIZE;
+	for (i = 0; i < q->nbands; i++) {
+		memset(view, 0, sizeof(*view));
+		fabric_view_add(view, &q->bands[i], now_ns);
+		view->stats.backlog_max_bytes =
+			q->bands[i].stats.backlog_max_bytes;
+		one = nla_nest_start(skb, 1 + i);
+		if (!one || fabric_put_view(skb, view))
+			return -EMSGSIZE;
+		nla_nest_end(skb, one);
+	}
+	nla_nest_end(skb, all);
+	return 0;
+}
+
+/**
+ * fabric_stats_dump() - write the port's counters
+ * @sch: the qdisc
+ * @d: where to
+ *
+ * Context: rtnl held, takes the root lock so that the numbers fit together.
+ * Return: 0, or -1 if there was no room.
+ */
+int fabric_stats_dump(struct Qdisc *sch, struct gnet_dump *d)
+{
+	struct fabric_sched *q = qdisc_priv(sch);
+	u64 now_ns = ktime_get_ns();
+	struct fabric_view *view;
+	struct nlattr *app;
+	unsigned int i;
+	int err = -1;
+
+	view = kzalloc(sizeof(*view), GFP_KERNEL);
+	if (!view)
+		return -1;
+	app = nla_nest_start(d->skb, TCA_STATS_APP);
+	if (!app)
+		goto out;
+
+	sch_tree_lock(sch);
+	if (q->line.rate_bps)
+		fabric_line_advance(sch, now_ns);
+	/* Bands that went had counters too. */
+	for (i = 0; i < FABRIC_BANDS_MAX; i++)
+		fabric_view_add(view, &q->bands[i], now_ns);
+	view->stats.backlog_max_bytes = q->waiting_max_bytes;
+	sch->qstats.overlimits = view->stats.marks;
+	if (!fabric_put_view(d->skb, view) &&
+	    !fabric_put_port(d->skb, q, now_ns) &&
+	    !fabric_put_bands(d->skb, q, view, now_ns))
+		err = 0;
+	sch_tree_unlock(sch);
+
+	if (err)
+		nla_nest_cancel(d->skb, app);
+	else
+		nla_nest_end(d->skb, app);
+out:
+	kfree(view);
+	return err;
+}
+
+/* Writes a class's counters as tc knows them from every qdisc. */
+static int fabric_put_basic(struct gnet_dump *d, const struct fabric_view *view)
+{
+	struct gnet_stats_queue queue = {
+		.backlog = view->backlog_bytes,
+		.overlimits = view->stats.marks,
+	};
+	struct gnet_stats_basic_sync basic;
+	u64 drops = 0;
+	int colour, why;
+
+	for (colour = 0; colour < FABRIC_COLOURS; colour++) {
+		for (why = 0; why <= FABRIC_DROP_MAX; why++)
+			drops += view->stats.drops[colour][why];
+	}
+	queue.drops = drops;
+	gnet_stats_basic_sync_init(&basic);
+	_bstats_update(&basic, fabric_all_colours(view->stats.bytes),
+		       fabric_all_colours(view->stats.packets));
+	return gnet_stats_copy_basic(d, NULL, &basic, true) < 0 ||
+	       gnet_stats_copy_queue(d, NULL, &queue,
+				     view->backlog_packets) < 0;
+}
+
+/**
+ * fabric_stats_dump_class() - write a band's counters
+ * @sch: the qdisc
+ * @band: the band
+ * @d: where to
+ *
+ * Context: rtnl held, takes the root lock.
+ * Return: 0, or -1 if there was no room.
+ */
+int fabric_stats_dump_class(struct Qdisc *sch, struct fabric_band *band,
+			    struct gnet_dump *d)
+{
+	u64 now_ns = ktime_get_ns();
+	struct fabric_sched *q = qdisc_priv(sch);
+	struct fabric_view *view;
+	struct nlattr *app;
+	int err = -1;
+
+	view = kzalloc(sizeof(*view), GFP_KERNEL);
+	if (!view)
+		return -1;
+	sch_tree_lock(sch);
+	if (q->line.rate_bps)
+		fabric_line_advance(sch, now_ns);
+	fabric_view_add(view, band, now_ns);
+	view->stats.backlog_max_bytes = band->stats.backlog_max_bytes;
+	sch_tree_unlock(sch);
+
+	if (fabric_put_basic(d, view))
+		goto out;
+	app = nla_nest_start(d->skb, TCA_STATS_APP);
+	if (!app)
+		goto out;
+	if (fabric_put_view(d->skb, view)) {
+		nla_nest_cancel(d->skb, app);
+		goto out;
+	}
+	nla_nest_end(d->skb, app);
+	err = 0;
+out:
+	kfree(view);
+	return err;
+}
