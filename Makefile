@@ -84,7 +84,7 @@ check-all: lab
 
 lint:
 	@scripts/deps lab test
-	@selftests/run lint
+	@selftests/run build/lint
 
 install uninstall:
 	@scripts/install $@

@@ -21,10 +21,10 @@
  * more than the rate's. A flow that has known its share for 16 round trips decides eight
  * times in an RTT, with the average of what it heard in between: one flow's ACK takes
  * 468 instructions instead of 741, but with two or three ACKs an RTT 832 instead of
- * 769 (selftests/cc-cost), and a flow that enters settles in 700 us instead of 600
+ * 769 (selftests/machine/cc-cost), and a flow that enters settles in 700 us instead of 600
  * (Figure 14, 100 Gbit/s). And the window has room for what is acknowledged at once:
  * where a card gathers packets for 10 us one flow had 59 % of 25 Gbit/s otherwise
- * (selftests/gro).
+ * (selftests/net/gro).
  *
  * A bottleneck that does not tell its delay (another switch, the sender's own
  * qdisc) is seen in the RTT: what the smallest RTT of the last two round trips

@@ -4,7 +4,7 @@
  * weight_coflow.c, weight_altruistic.c) is a function on numbers: it sees how much
  * each flow of a job has left and how fast it goes, and says what weight it is to
  * have. It knows no sockets, no clock, no files, and is tested so
- * (selftests/unit/test_weight.c).
+ * (selftests/unit/tools/test_weight.c).
  */
 #ifndef FAIRLANE_WEIGHT_H
 #define FAIRLANE_WEIGHT_H

@@ -55,7 +55,7 @@
  *     each other otherwise: a packet of one comes behind one of the other each time,
  *     and what they hear differs for good. More would be more queue that moves.
  *
- * Measured (selftests/unit/test_soze_net.c, selftests/scale): shares exact to
+ * Measured (selftests/unit/soze/test_soze_net.c, selftests/machine/scale): shares exact to
  * 0.1 %, D within 0.1 us of T with few flows; within 2 % from 5 us to 5 ms and from 2
  * to 1000 flows with one setting, but for 1000 flows at 1 Gbit/s: 27 %, as one of
  * weight 1 sends a packet in 30 ms there.

@@ -1,0 +1,341 @@
+#!/bin/busybox sh
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=dash
+# shellcheck disable=SC2013 # names of modules are words
+#
+# PID 1 of the virtual machine with a stock kernel: loads our modules, uses them,
+# removes them. KTAP on the second serial line; the kernel log is on the first.
+# Kernel command line: test_level=check|all; slow: a kernel that checks itself.
+/bin/busybox --install -s /bin
+export PATH=/sbin:/bin TC_LIB_DIR=/tc
+mount -t proc proc /proc
+mount -t sysfs sysfs /sys
+mount -t devtmpfs devtmpfs /dev
+mount -t tmpfs tmpfs /run
+exec > /dev/ttyS1 2>&1 < /dev/null
+
+number=0
+
+# Some busybox shells prefer their own ip and tc, wherever PATH points.
+ip()
+{
+	/sbin/ip "$@"
+}
+
+tc()
+{
+	/sbin/tc "$@"
+}
+
+# Runs a function as a test; its output explains a failure.
+check()
+{
+	number=$((number + 1))
+	if "$@" > /run/out 2>&1; then
+		echo "ok $number $*"
+	else
+		sed 's/^/# /' /run/out
+		dmesg | tail -n 5 | sed 's/^/# dmesg: /'
+		echo "not ok $number $*"
+	fi
+	echo "test $number done: $*" > /dev/kmsg
+}
+
+# What is in /modules/order: what ours need, then ours, each after its needs.
+load_modules()
+{
+	local ko
+
+	while read -r ko; do
+		insmod "/modules/$ko" || return 1
+	done < /modules/order
+	lsmod
+	for ko in $(cat /modules/ours); do
+		lsmod | grep -q "^$ko " || return 1
+	done
+}
+
+# Two hosts, a link. Real names of the interfaces on both ends: eth0.
+make_hosts()
+{
+	ip netns add a && ip netns add b &&
+	ip link add eth0 netns a type veth peer name eth0 netns b &&
+	ip -n a addr add 10.0.0.1/24 dev eth0 && ip -n b addr add 10.0.0.2/24 dev eth0 &&
+	ip -n a link set lo up && ip -n b link set lo up &&
+	ip -n a link set eth0 up && ip -n b link set eth0 up
+}
+
+# Delays here are those of an emulated machine: say so to the controls that go by
+# delay, and how fast the line is (set by fabric_as_line).
+settings()
+{
+	ip netns exec a sysctl -w net.fairlane.line_rate_mbps=200 net.fairlane.fluct_ns=5000000 \
+		net.fairlane.noise_ns=5000000
+}
+
+# The plugin speaks to stock tc, and what was said is what is shown.
+fabric_as_line()
+{
+	tc -n a qdisc replace dev eth0 root handle 1: fabric rate 200mbit delay 100us limit 512kb ecn 64kb &&
+	tc -n b qdisc replace dev eth0 root handle 1: fabric rate 200mbit delay 100us &&
+	tc -n a qdisc show dev eth0 && tc -n a qdisc show dev eth0 > /run/shown &&
+	grep -q 'qdisc fabric 1: root' /run/shown && grep -q 'rate 200Mbit delay 100us' /run/shown &&
+	grep -q 'limit 512Kb' /run/shown
+}
+
+fabric_counted()
+{
+	tc -s -n a qdisc show dev eth0
+	# At least what the transfers before carried.
+	[ "$(tc -s -n a qdisc show dev eth0 | sed -n 's/^ Sent \([0-9]*\) bytes.*/\1/p')" -gt 2400000 ]
+}
+
+netem_as_line()
+{
+	tc -n a qdisc replace dev eth0 root netem delay 1ms loss 1% limit 10000 &&
+	tc -n b qdisc replace dev eth0 root netem delay 1ms limit 10000
+}
+
+# Flows of several priorities at once; everything must arrive, and be right.
+transfer()
+{
+	tcpload -f a -t b -a 10.0.0.2 -c "$1" -n 6 -b 400000 -q 1 -Q 6
+}
+
+abort_storm()
+{
+	tcpload -f a -t b -a 10.0.0.2 -c "$1" -n 16 -b 200000 -q 1 -Q 6 -s 400
+}
+
+# Starts flows that go on until let_go. Sets holder.
+hold()
+{
+	mkfifo /run/hold 2> /dev/null
+	rm -f /run/holding
+	tcpload -f a -t b -a 10.0.0.2 -c "$1" -n 4 -q 1 -Q 4 -h < /run/hold > /run/holding &
+	holder=$!
+	exec 8> /run/hold
+	until grep -q holding /run/holding; do
+		kill -0 "$holder" || return 1
+		usleep 10000
+	done
+}
+
+let_go()
+{
+	exec 8>&-
+	wait "$holder"
+}
+
+# A congestion control in use cannot be removed; its flows stay alive.
+removal_refused()
+{
+	hold "$1" || return 1
+	if rmmod "tcp_$1"; then
+		echo "tcp_$1 was removed under its sockets"
+		let_go
+		return 1
+	fi
+	let_go
+}
+
+# The number after "$2" in the counters of port $1.
+counted()
+{
+	tc -s -n a qdisc show dev "$1" | sed -n "s/.*$2 \([0-9]*\).*/\1/p" | head -n 1
+}
+
+# Two ports of one buffer, each loaded from a processor of its own, while the
+# buffer's size changes: never more used than there is (but for the packet that
+# each processor is just trying), all given back, and no byte lost in between.
+shared_buffer_on_two_processors()
+{
+	local rounds used i loaded=0 rate=2mbit wait=100
+
+	# what sends is slower, too
+	[ -z "$slow" ] || { rate=300kbit wait=600; }
+	ip link add eth1 netns a type veth peer name eth1 netns b &&
+	ip -n a addr add 10.0.1.1/24 dev eth1 && ip -n b addr add 10.0.1.2/24 dev eth1 &&
+	ip -n a link set eth1 up && ip -n b link set eth1 up || return 1
+	for i in 0 1; do
+		tc -n a qdisc replace dev eth$i root handle 1: fabric rate $rate limit 100mb \
+			bands 2 dscp 8:2 buffer sw 300000 band 1 alpha 4 band 2 reserved 20000 || return 1
+	done
+	touch /run/load
+	for i in 0 1; do
+		while [ -e /run/load ]; do
+			ip netns exec a taskset $((i + 1)) fabric_send udp 10.0.$i.2 300 0:1000 32:700 0:200
+		done &
+	done
+	usleep 100000
+	rounds=12
+	while [ $rounds -gt 0 ]; do
+		rounds=$((rounds - 1))
+		tc -n a qdisc change dev eth$((rounds % 2)) root handle 1: fabric buffer sw $((250000 + rounds % 3 * 50000)) || return 1
+		used=$(counted eth0 "buffer used")
+		echo "used $used"
+		# 350000 less what four bands have reserved, and one packet each.
+		[ "$used" -le $((350000 - 2 * 20000 + 2 * 1100)) ] || return 1
+		[ "$used" -gt 0 ] && loaded=$((loaded + 1))
+		usleep 50000
+	done
+	rm /run/load
+	wait
+	[ $loaded -ge 6 ] || return 1
+	for i in 0 1; do
+		tc -s -n a qdisc show dev eth$i
+		[ "$(counted eth$i "dropped:.* buffer")" -gt 0 ] || return 1
+	done
+	# At 2 Mbit/s what is left is gone in a second or two.
+	rounds=$wait
+	while [ "$(counted eth0 "waiting bytes")" -gt 0 ] || [ "$(counted eth1 "waiting bytes")" -gt 0 ]; do
+		rounds=$((rounds - 1))
+		[ $rounds -gt 0 ] || return 1
+		usleep 50000
+	done
+	[ "$(counted eth0 "buffer used")" -eq 0 ] && [ "$(counted eth1 "buffer used")" -eq 0 ] &&
+	tc -n a qdisc del dev eth0 root && ip -n a link del eth1
+}
+
+# Who looks at sockets has no lock: their controls change meanwhile, on the other processor.
+watch_changes()
+{
+	# shellcheck disable=SC2086 # words
+	ip link set lo up && ccwatch 300 cubic $controls
+}
+
+# The same for the queueing discipline.
+fabric_removal_refused()
+{
+	fabric_as_line || return 1
+	if rmmod sch_fabric; then
+		echo "sch_fabric was removed while a device uses it"
+		return 1
+	fi
+}
+
+# Packets wait inside while their queue changes or goes away.
+change_under_traffic()
+{
+	local rounds
+
+	fabric_as_line && hold "$1" || return 1
+	rounds=5
+	while [ $rounds -gt 0 ]; do
+		rounds=$((rounds - 1))
+		tc -n a qdisc change dev eth0 root handle 1: fabric rate 500mbit limit 64kb &&
+		tc -n a qdisc replace dev eth0 root handle 2: fabric rate 100mbit delay 1ms &&
+		tc -n a qdisc del dev eth0 root && fabric_as_line || return 1
+	done
+	let_go
+}
+
+# A namespace goes away with flows and full queues in it.
+delete_under_traffic()
+{
+	fabric_as_line && hold "$1" || return 1
+	ip -n a link del eth0 || return 1
+	# The flows of a link that is gone cannot end by themselves.
+	kill "$holder"
+	let_go
+	ip netns del a && ip netns del b && make_hosts && settings
+}
+
+# The control plane (selftests/net/control), with two processors and in real time.
+control()
+{
+	FUZZ_ROUNDS=2000 ctl "$1"
+}
+
+remove_modules()
+{
+	local ko
+
+	ip netns del a
+	ip netns del b
+	# Namespaces, and with them sockets and devices, go away in the background.
+	for ko in $(tac /modules/ours); do
+		until rmmod "$ko" 2> /run/rmmod; do
+			grep -q 'temporarily\|in use' /run/rmmod || { cat /run/rmmod; return 1; }
+			usleep 10000
+		done
+	done
+	! lsmod | grep -E "^($(tr '\n' '|' < /modules/ours)none) "
+}
+
+# Loaded and removed many times over: nothing may be left behind.
+reload()
+{
+	local rounds ko
+
+	rounds=10
+	while [ $rounds -gt 0 ]; do
+		rounds=$((rounds - 1))
+		for ko in $(cat /modules/ours); do
+			insmod "/modules/$ko.ko" || return 1
+		done
+		for ko in $(tac /modules/ours); do
+			rmmod "$ko" || return 1
+		done
+	done
+}
+
+# Out of tree (4096) and unsigned (8192) they are; no warning, oops or worse.
+taint()
+{
+	local flags
+
+	flags=$(cat /proc/sys/kernel/tainted)
+	echo "tainted: $flags"
+	[ $((flags & ~(4096 | 8192))) -eq 0 ]
+}
+
+level=$(sed -n 's/.*test_level=\([a-z]*\).*/\1/p' /proc/cmdline)
+slow=$(grep -ow slow /proc/cmdline)
+controls=$(sed -n 's/^tcp_//p' /modules/ours)
+echo "KTAP version 1"
+check load_modules
+check make_hosts
+check settings
+check fabric_as_line
+# The stack's own first: if that fails, it is the queueing discipline.
+for cc in cubic $controls; do
+	check transfer "$cc"
+done
+check fabric_counted
+check shared_buffer_on_two_processors
+check fabric_removal_refused
+for cc in $controls; do
+	check removal_refused "$cc"
+done
+check watch_changes
+if [ "$level" = all ]; then
+	for cc in cubic $controls; do
+		check abort_storm "$cc"
+		check change_under_traffic "$cc"
+		check delete_under_traffic "$cc"
+		check fabric_as_line
+	done
+	check netem_as_line
+	for cc in cubic $controls; do
+		check transfer "$cc"
+		check abort_storm "$cc"
+	done
+fi
+for name in options inherit flow_names dump; do
+	check control $name
+done
+if [ "$level" = all ]; then
+	for name in before_connect errors reuseport congestion_order policy_one policy_conditions policy_apply \
+		events overrun netns_exit ceiling budget exchange owner fuzz; do
+		check control $name
+	done
+fi
+check remove_modules
+if [ "$level" = all ]; then
+	check reload
+fi
+check taint
+echo "1..$number"
+sync
+poweroff -f
