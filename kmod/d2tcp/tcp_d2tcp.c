@@ -32,6 +32,26 @@
 #include "fairlane/fl_trace.h"
 
 /**
+ * struct d2tcp_settings - D2TCP's settings, /proc/sys/net/fairlane/
+ * @d2tcp_shift_g: g of DCTCP is 1 / 2 to this
+ */
+struct d2tcp_settings {
+	u32 d2tcp_shift_g;
+};
+
+static struct fl_setting d2tcp_setting_table[] = {
+	FL_SETTING(struct d2tcp_settings, d2tcp_shift_g, 4, 0,
+		   FL_D2TCP_SHIFT_G_MAX),
+};
+
+static FL_SETTINGS(d2tcp_table, d2tcp_setting_table);
+
+static const struct d2tcp_settings *d2tcp_of(const struct fl_profile *pf)
+{
+	return fl_profile_part(pf, &d2tcp_table);
+}
+
+/**
  * struct d2tcp - what a flow keeps in the socket
  * @set: settings of the socket
  * @start_ns: when the message began, monotonic ns
@@ -187,7 +207,7 @@ static void d2tcp_in_ack_event(struct sock *sk, u32 flags)
 	pf = fl_profile_for(sk, dt->set);
 	alpha = fl_d2tcp_alpha(dt->alpha, tp->delivered - dt->old_delivered,
 			       tp->delivered_ce - dt->old_delivered_ce,
-			       READ_ONCE(pf->d2tcp_shift_g));
+			       READ_ONCE(d2tcp_of(pf)->d2tcp_shift_g));
 	/* d2tcp_get_info() reads it without the lock */
 	WRITE_ONCE(dt->alpha, alpha);
 	d2tcp_round(tp, dt);
@@ -338,12 +358,12 @@ static struct tcp_congestion_ops tcp_d2tcp_reno __read_mostly = {
 
 static int __init d2tcp_register(void)
 {
-	return tcp_register_congestion_control(&tcp_d2tcp);
+	return fl_cc_register(&tcp_d2tcp, &d2tcp_table);
 }
 
 static void __exit d2tcp_unregister(void)
 {
-	tcp_unregister_congestion_control(&tcp_d2tcp);
+	fl_cc_unregister(&tcp_d2tcp, &d2tcp_table);
 }
 
 module_init(d2tcp_register);

@@ -9,9 +9,9 @@
 #include <linux/types.h>
 #include <net/tcp.h>
 
+#include "fl_setting.h"
 #include "lib/base_rtt.h"
 #include "lib/fl_cc.h"
-#include "swift/core/swift.h"
 
 /**
  * struct fl_profile - settings of a network namespace, /proc/sys/net/fairlane/
@@ -20,96 +20,50 @@
  * @line_rate_measured: flows measure the line rate where @line_rate_mbps is 0
  * @base_rtt_ns: RTT of a full packet and its ACK without queues, ns; 0 =
  *	smallest RTT that the flow itself has seen
- * @probe_rtt_ns: the same for a PrioPlus probe, ns; 0 = from @base_rtt_ns
  * @fluct_ns: A of PrioPlus, section 4.3.2, ns
  * @noise_ns: B of PrioPlus, section 4.3.2, ns
- * @epsilon_ns: less than this above the base RTT is an empty queue, ns; 0 =
- *	the larger of 1 us and the time of a packet on the line
- * @start_permille: W_LS of PrioPlus in permille of the BDP, section 4.4
- * @start_middle_permille: the same of priorities from @start_middle_priority on
- * @start_middle_priority: first priority of the middle class, 0 = none
- * @start_high_permille: W_LS of priorities from @start_high_priority on
- * @start_high_priority: first priority of the high class, 0 = none
- * @first_permille: first window of a PrioPlus flow that finds the path empty and
- *	does not know #flow, permille of the BDP, at least two packets
- * @urgent_priority: PrioPlus flows of this priority and above begin without a
- *	probe and with W_LS = BDP, section 4.4; 0 = none
- * @unlimited_priority: PrioPlus flows of this priority and above have no D_limit:
- *	they never stop; 0 = none
- * @resume_permille: evidence that a higher priority is gone before a PrioPlus
- *	flow that it stopped resumes, permille of the default; 0 = a probe
- * @ai_bytes: additive increase in an RTT, bytes on the line
- * @share_ns: PrioPlus' target moves down by this with each doubling of a flow's
- *	window for its weight, ns; 0 = it stays, see prioplus/core/pp_weight.c
- * @probe_cap_us: longest wait before a PrioPlus probe, us
- * @probe_timeout_us: a probe without an echo is lost after this, us
- * @paper: PrioPlus exactly as its paper prints it
- * @swift_target_ns: target delay of Swift above the base RTT, ns; 0 = the
- *	PrioPlus channel of the socket's priority
- * @swift_range_ns: most that Swift's target scaling adds, ns; 0 = none
- * @swift_hop_ns: what each link of the path adds to Swift's target, ns; 0 = nothing
- * @ledbat_target_ns: TARGET of LEDBAT (RFC 6817), queueing delay, ns; 0 = the
- *	PrioPlus channel of the socket's priority, at least one channel
- * @ledbat_gain_permille: GAIN of LEDBAT, packets in an RTT, permille
- * @ledbat_allowed_pkts: ALLOWED_INCREASE of LEDBAT, packets
- * @ledbat_init_pkts: INIT_CWND of LEDBAT, packets
- * @ledbat_min_pkts: MIN_CWND of LEDBAT, packets
- * @d2tcp_shift_g: g of D2TCP is 1 / 2 to this
+ * @ai_bytes: additive increase of delay-based controls in an RTT, bytes on the line
  * @gso_segs: most segments in a packet that a delay-based flow sends
  * @ss_compat: show state to ss as if it were BBR's
  * @telemetry: put in and reflect telemetry options
  * @owd: delay-based controls steer by one-way delay where the path tells
- * @soze_alpha_mbps: alpha of Söze for weight 1, Mbit/s; 0 = @line_rate_mbps
- * @soze_beta_mbps: beta of Söze for weight 1, Mbit/s; 0 = alpha / 1000
- * @soze_p_ns: p of Söze, ns; 0 = derived, see sz_par_init()
- * @soze_k_ns: k of Söze, ns; 0 = derived
- * @soze_m_permille: m of Söze, permille; 0 = 250
- * @soze_form: enum sz_form: 0 bounded gain, 1 per RTT, 2 per packet
+ * @value: all settings by number: the fields above, then what congestion controls
+ *	bring (fl_setting.h)
  * @gen: changes whenever one of the others does
+ *
+ * Read with READ_ONCE: settings change at any time.
  */
 struct fl_profile {
-	u32 line_rate_mbps;
-	u32 line_rate_measured;
-	u32 base_rtt_ns;
-	u32 probe_rtt_ns;
-	u32 fluct_ns;
-	u32 noise_ns;
-	u32 epsilon_ns;
-	u32 start_permille;
-	u32 start_middle_permille;
-	u32 start_middle_priority;
-	u32 start_high_permille;
-	u32 start_high_priority;
-	u32 first_permille;
-	u32 urgent_priority;
-	u32 unlimited_priority;
-	u32 resume_permille;
-	u32 ai_bytes;
-	u32 share_ns;
-	u32 probe_cap_us;
-	u32 probe_timeout_us;
-	u32 paper;
-	u32 swift_target_ns;
-	u32 swift_range_ns;
-	u32 swift_hop_ns;
-	u32 ledbat_target_ns;
-	u32 ledbat_gain_permille;
-	u32 ledbat_allowed_pkts;
-	u32 ledbat_init_pkts;
-	u32 ledbat_min_pkts;
-	u32 d2tcp_shift_g;
-	u32 gso_segs;
-	u32 ss_compat;
-	u32 telemetry;
-	u32 owd;
-	u32 soze_alpha_mbps;
-	u32 soze_beta_mbps;
-	u32 soze_p_ns;
-	u32 soze_k_ns;
-	u32 soze_m_permille;
-	u32 soze_form;
+	union {
+		struct {
+			u32 line_rate_mbps;
+			u32 line_rate_measured;
+			u32 base_rtt_ns;
+			u32 fluct_ns;
+			u32 noise_ns;
+			u32 ai_bytes;
+			u32 gso_segs;
+			u32 ss_compat;
+			u32 telemetry;
+			u32 owd;
+		};
+		u32 value[FL_SETTINGS_MAX];
+	};
 	u32 gen;
 };
+
+/**
+ * fl_profile_part() - the settings that a module brought, in a profile
+ * @pf: the profile
+ * @s: its registered table
+ *
+ * Context: any. Return: the struct that the table describes.
+ */
+static inline const void *fl_profile_part(const struct fl_profile *pf,
+					  const struct fl_settings *s)
+{
+	return pf->value + s->first;
+}
 
 /* Line rate when neither the profile nor the device tells, bit/s. */
 #define FL_LINE_DEFAULT_BPS	10000000000ULL
@@ -382,6 +336,34 @@ static inline void fl_give_back(struct sock *sk)
 	if (rate == ~0UL)
 		cmpxchg(&sk->sk_pacing_status, SK_PACING_NEEDED,
 			SK_PACING_NONE);
+}
+
+/**
+ * fl_cc_register() - a module brings a congestion control and its settings
+ * @ops: the control
+ * @s: its settings
+ *
+ * Context: process, module load. Return: 0 or a negative errno, then neither is there.
+ */
+static inline int fl_cc_register(struct tcp_congestion_ops *ops,
+				 struct fl_settings *s)
+{
+	int err = fl_settings_register(s);
+
+	if (err)
+		return err;
+	err = tcp_register_congestion_control(ops);
+	if (err)
+		fl_settings_unregister(s);
+	return err;
+}
+
+/* Takes both away. No socket has the control any more. Context: module unload. */
+static inline void fl_cc_unregister(struct tcp_congestion_ops *ops,
+				    struct fl_settings *s)
+{
+	tcp_unregister_congestion_control(ops);
+	fl_settings_unregister(s);
 }
 
 int fl_profile_init(void);

@@ -2,7 +2,7 @@
 /*
  * Profiles over netlink: the namespace's settings, which the sysctls show too,
  * and those of prefixes. Settings go by their names, so what a congestion
- * control adds to struct fl_profile needs no new attribute.
+ * control brings needs no new attribute.
  */
 #include <net/genetlink.h>
 #include <net/ipv6.h>
@@ -99,8 +99,8 @@ static int fl_profile_put(struct sk_buff *skb, struct net *net,
 		  nla_put_u32(skb, FL_A_PROFILE_FLOWS,
 			      atomic_read(&p->flows))))
 		return -EMSGSIZE;
-	for (i = 0; (st = fl_setting_at(i)); i++) {
-		u32 value = fl_setting_value(pf, st);
+	fl_for_each_setting(i, st) {
+		u32 value = READ_ONCE(pf->value[i]);
 		u8 from = value == st->initial ? FL_FROM_DEFAULT :
 						 FL_FROM_NETNS;
 
@@ -120,6 +120,7 @@ int fl_profile_get_doit(struct sk_buff *skb, struct genl_info *info)
 	struct sk_buff *reply;
 	struct fl_tuple t;
 	void *head;
+	bool full;
 	u8 bits;
 	int has;
 
@@ -139,7 +140,10 @@ int fl_profile_get_doit(struct sk_buff *skb, struct genl_info *info)
 		return -ENOMEM;
 	head = genlmsg_put_reply(reply, info, fl_family, 0,
 				 FL_CMD_PROFILE_GET);
-	if (!head || fl_profile_put(reply, net, p)) {
+	mutex_lock(&fl_settings_lock);
+	full = !head || fl_profile_put(reply, net, p);
+	mutex_unlock(&fl_settings_lock);
+	if (full) {
 		nlmsg_free(reply);
 		return -EMSGSIZE;
 	}
@@ -175,6 +179,7 @@ int fl_profile_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 	long i = 0;
 	int err = 0;
 
+	mutex_lock(&fl_settings_lock);
 	rcu_read_lock();
 	cb->seq = READ_ONCE(ns->prefix_gen) + 1;
 	if (!cb->args[0])
@@ -186,6 +191,7 @@ int fl_profile_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 			err = fl_profile_dump_one(skb, cb, net, p);
 	}
 	rcu_read_unlock();
+	mutex_unlock(&fl_settings_lock);
 	return skb->len ?: err;
 }
 
@@ -200,7 +206,7 @@ static int fl_profile_setting(const struct nlattr *name,
 		NL_SET_ERR_MSG(extack, "setting without a name");
 		return -EINVAL;
 	}
-	for (i = 0; (st = fl_setting_at(i)); i++)
+	fl_for_each_setting(i, st)
 		if (!nla_strcmp(name, st->name))
 			return i;
 	NL_SET_ERR_MSG_ATTR(extack, name, "no such setting");
@@ -271,10 +277,10 @@ static void fl_profile_set_net(struct net *net, const struct fl_wish *wish)
 	u32 old, new;
 	size_t i;
 
-	for (i = 0; (st = fl_setting_at(i)); i++) {
+	fl_for_each_setting(i, st) {
 		if (!((wish->set | wish->reset) & BIT_ULL(i)))
 			continue;
-		old = fl_setting_value(pf, st);
+		old = READ_ONCE(pf->value[i]);
 		new = wish->set & BIT_ULL(i) ? wish->value[i] : st->initial;
 		fl_profile_write(net, i, new);
 		fl_profile_tell(net, NULL, st, old, new);
@@ -308,14 +314,14 @@ static int fl_profile_set_prefix(struct genl_info *info,
 		p->profile = *fl_profile_get(net);
 	}
 	before = p->profile;
-	for (i = 0; (st = fl_setting_at(i)); i++)
+	fl_for_each_setting(i, st)
 		if (wish->set & BIT_ULL(i))
-			*fl_setting_in(&p->own, st) = wish->value[i];
+			p->own.value[i] = wish->value[i];
 	p->set = (p->set | wish->set) & ~wish->reset;
 	fl_prefix_insert(ns, p);
-	for (i = 0; (st = fl_setting_at(i)); i++)
-		fl_profile_tell(net, p, st, fl_setting_value(&before, st),
-				fl_setting_value(&p->profile, st));
+	fl_for_each_setting(i, st)
+		fl_profile_tell(net, p, st, before.value[i],
+				READ_ONCE(p->profile.value[i]));
 	return 0;
 }
 
@@ -333,6 +339,7 @@ int fl_profile_set_doit(struct sk_buff *skb, struct genl_info *info)
 	wish = kzalloc(sizeof(*wish), GFP_KERNEL);
 	if (!wish)
 		return -ENOMEM;
+	mutex_lock(&fl_settings_lock);
 	err = fl_profile_wish(info, wish);
 	if (!err && has) {
 		err = fl_profile_set_prefix(info, wish, &t, bits);
@@ -342,6 +349,7 @@ int fl_profile_set_doit(struct sk_buff *skb, struct genl_info *info)
 	} else if (!err) {
 		fl_profile_set_net(genl_info_net(info), wish);
 	}
+	mutex_unlock(&fl_settings_lock);
 	kfree(wish);
 	return err;
 }
@@ -366,10 +374,12 @@ int fl_profile_del_doit(struct sk_buff *skb, struct genl_info *info)
 		NL_SET_ERR_MSG(info->extack, "no profile of this prefix");
 		return -ENOENT;
 	}
-	for (i = 0; (st = fl_setting_at(i)); i++)
+	mutex_lock(&fl_settings_lock);
+	fl_for_each_setting(i, st)
 		fl_profile_tell(ns->net, p, st,
-				fl_setting_value(&p->profile, st),
-				fl_setting_value(base, st));
+				READ_ONCE(p->profile.value[i]),
+				READ_ONCE(base->value[i]));
+	mutex_unlock(&fl_settings_lock);
 	fl_prefix_remove(ns, p);
 	return 0;
 }

@@ -9,10 +9,10 @@
  *    (fl_control.h and what it names),
  *  - delay samples in nanoseconds (fl_rtt.c),
  *  - telemetry: sockets that have it (fl_telemetry.c), the option in their
- *    segments (fl_option.c),
- *  - Swift's window control (swift/core/swift.c), which is a congestion control of
- *    its own and the original CC under PrioPlus; so is LEDBAT's
- *    (ledbat/core/ledbat.c).
+ *    segments (fl_option.c).
+ *
+ * It knows no congestion control: each registers its settings (fl_setting.h) and
+ * attaches to the settings of its sockets (struct fl_cc).
  */
 #include <linux/module.h>
 

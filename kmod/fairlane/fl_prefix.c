@@ -68,20 +68,28 @@ const struct fl_profile *fl_prefix_find(const struct sock *sk,
 	}
 	rcu_read_unlock();
 	f->prefix_gen = gen;
-	return f->prefix ? &f->prefix->profile : fl_profile_get(ns->net);
+	return f->prefix ? &f->prefix->profile : ns->profile;
+}
+
+/* A generation that no other profile has. Context: any. */
+u32 fl_profile_next_gen(void)
+{
+	static atomic_t last;
+
+	return atomic_inc_return(&last);
 }
 
 /* What is in force, from its own settings and the namespace's. */
 static void fl_prefix_compute(struct fl_prefix *p)
 {
-	const struct fl_profile *base = fl_profile_get(p->net);
-	const struct fl_setting *st;
+	const struct fl_profile *base = fl_ns_of(p->net)->profile;
+	const struct fl_profile *from;
 	size_t i;
 
-	for (i = 0; (st = fl_setting_at(i)); i++)
-		WRITE_ONCE(*fl_setting_in(&p->profile, st),
-			   fl_setting_value(p->set & BIT_ULL(i) ? &p->own :
-								  base, st));
+	for (i = 0; i < FL_SETTINGS_MAX; i++) {
+		from = p->set & BIT_ULL(i) ? &p->own : base;
+		WRITE_ONCE(p->profile.value[i], READ_ONCE(from->value[i]));
+	}
 	/* pairs with fl_profile_gen() */
 	smp_store_release(&p->profile.gen, fl_profile_next_gen());
 }
@@ -100,6 +108,24 @@ void fl_prefix_rebase(struct net *net)
 	mutex_lock(&ns->prefix_lock);
 	list_for_each_entry(p, &ns->prefixes, list)
 		fl_prefix_compute(p);
+	mutex_unlock(&ns->prefix_lock);
+}
+
+/**
+ * fl_prefix_forget_settings() - some settings are there no more
+ * @net: the namespace
+ * @which: bits of their numbers
+ *
+ * Context: process.
+ */
+void fl_prefix_forget_settings(struct net *net, u64 which)
+{
+	struct fl_ns *ns = fl_ns_of(net);
+	struct fl_prefix *p;
+
+	mutex_lock(&ns->prefix_lock);
+	list_for_each_entry(p, &ns->prefixes, list)
+		p->set &= ~which;
 	mutex_unlock(&ns->prefix_lock);
 }
 

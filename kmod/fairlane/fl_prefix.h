@@ -5,25 +5,6 @@
 
 #include "fl_control.h"
 
-/* Most settings that a profile can have. */
-#define FL_SETTINGS_MAX	64
-
-/**
- * struct fl_setting - a setting of a profile
- * @name: file name, and name in netlink
- * @offset: of its u32 in struct fl_profile
- * @initial: default
- * @min: smallest value
- * @max: largest value
- */
-struct fl_setting {
-	const char *name;
-	size_t offset;
-	unsigned int initial;
-	unsigned int min;
-	unsigned int max;
-};
-
 /**
  * struct fl_prefix - profile of a destination's prefix
  * @list: in fl_ns.prefixes, the longest first; RCU
@@ -35,7 +16,7 @@ struct fl_setting {
  * @bits: its length
  * @profile: what is in force
  * @own: what it sets itself
- * @set: bits of the settings in @own, by fl_setting_at()
+ * @set: bits of the settings in @own, by their numbers
  */
 struct fl_prefix {
 	struct list_head list;
@@ -50,25 +31,21 @@ struct fl_prefix {
 	u64 set;
 };
 
-/* The value of a setting in a profile. */
-static inline u32 *fl_setting_in(struct fl_profile *pf,
-				 const struct fl_setting *st)
-{
-	return (void *)pf + st->offset;
-}
-
-static inline u32 fl_setting_value(const struct fl_profile *pf,
-				   const struct fl_setting *st)
-{
-	return READ_ONCE(*fl_setting_in((struct fl_profile *)pf, st));
-}
-
 /* fl_profile.c */
+extern struct mutex fl_settings_lock;
 const struct fl_setting *fl_setting_at(size_t i);
-u32 fl_profile_next_gen(void);
+
+/* All settings there are, by their numbers. Context: fl_settings_lock held. */
+#define fl_for_each_setting(i, st)					\
+	for ((i) = 0; (i) < FL_SETTINGS_MAX; (i)++)			\
+		if (!((st) = fl_setting_at(i)))				\
+			continue;					\
+		else
 void fl_profile_write(struct net *net, size_t i, u32 value);
 
 /* fl_prefix.c */
+u32 fl_profile_next_gen(void);
+void fl_prefix_forget_settings(struct net *net, u64 which);
 void fl_prefix_rebase(struct net *net);
 void fl_prefix_insert(struct fl_ns *ns, struct fl_prefix *new);
 void fl_prefix_remove(struct fl_ns *ns, struct fl_prefix *p);

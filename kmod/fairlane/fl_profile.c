@@ -2,7 +2,16 @@
 /*
  * Settings of a network namespace: /proc/sys/net/fairlane/. Each name, unit,
  * range and default is in Documentation/sysctl.rst; struct fl_profile says
- * what each is for.
+ * what the common ones are for, a congestion control's header what its own are
+ * for. fl_setting.h has how a control brings them.
+ *
+ *	                 fl_settings_lock
+ *	tables  ----------------------------------  namespaces
+ *	(one a module, registered)                  (struct fl_net)
+ *	          a struct fl_net_table where both meet: the files in /proc/sys
+ *
+ * Whichever comes later, a table or a namespace, makes the files. Values lie in the
+ * namespace's profile, which congestion controls read without a lock.
  *
  * A value changes live: writers bump a generation that flows compare on each
  * ACK, PrioPlus once an RTT, so that a flow recomputes what it derived from the
@@ -10,82 +19,74 @@
  * Only the owner of the namespace may write (mode 0644), anybody may read.
  */
 #include <linux/module.h>
+#include <linux/slab.h>
 #include <linux/sysctl.h>
 #include <net/net_namespace.h>
 #include <net/netns/generic.h>
 
 #include "compat/compat.h"
-#include "d2tcp/core/d2tcp.h"
 #include "fl_prefix.h"
-#include "prioplus/core/prioplus.h"
-#include "soze/core/soze.h"
 
-#define FL_SETTING(field, initial_, min_, max_)				\
-	{ .name = #field, .offset = offsetof(struct fl_profile, field),	\
-	  .initial = initial_, .min = min_, .max = max_ }
-
-/* Not const: sysctl tables point into it through void pointers. The largest
- * base_rtt_ns, fluct_ns and noise_ns keep the limit of the highest priority
- * below 2^32 ns.
+/* The largest base_rtt_ns, fluct_ns and noise_ns keep the limit of PrioPlus'
+ * highest priority below 2^32 ns.
  */
-static struct fl_setting fl_settings[] = {
-	FL_SETTING(line_rate_mbps, 0, 0, FL_LINE_MAX_MBPS),
-	FL_SETTING(line_rate_measured, 0, 0, 1),
-	FL_SETTING(base_rtt_ns, 0, 0, 1000000000),
-	FL_SETTING(probe_rtt_ns, 0, 0, 1000000000),
-	FL_SETTING(fluct_ns, 3200, 0, 50000000),
-	FL_SETTING(noise_ns, 800, 1, 50000000),
-	FL_SETTING(epsilon_ns, 0, 0, 100000000),
-	FL_SETTING(start_permille, 500, 1, 1000),
-	FL_SETTING(start_middle_permille, 250, 1, 1000),
-	FL_SETTING(start_middle_priority, 0, 0, PP_PRIO_MAX),
-	FL_SETTING(start_high_permille, 1000, 1, 1000),
-	FL_SETTING(start_high_priority, 0, 0, PP_PRIO_MAX),
-	FL_SETTING(first_permille, 0, 0, 1000),
-	FL_SETTING(urgent_priority, 0, 0, FL_PRIORITY_MAX),
-	FL_SETTING(unlimited_priority, 0, 0, FL_PRIORITY_MAX),
-	FL_SETTING(resume_permille, 1000, 0, 1000),
-	FL_SETTING(ai_bytes, 150, 1, 1000000),
-	FL_SETTING(share_ns, 0, 0, 1000000),
-	FL_SETTING(probe_cap_us, 1000, 10, 100000),
-	FL_SETTING(probe_timeout_us, 1000, 50, 1000000),
-	FL_SETTING(paper, 0, 0, 1),
-	FL_SETTING(swift_target_ns, 0, 0, 1000000000),
-	FL_SETTING(swift_range_ns, 0, 0, 1000000000),
-	FL_SETTING(swift_hop_ns, 0, 0, 10000000),
-	FL_SETTING(ledbat_target_ns, 0, 0, 100000000),
-	FL_SETTING(ledbat_gain_permille, 1000, 1, 1000),
-	FL_SETTING(ledbat_allowed_pkts, 1, 1, 64),
-	FL_SETTING(ledbat_init_pkts, 2, 1, TCP_INIT_CWND),
-	FL_SETTING(ledbat_min_pkts, 2, 1, TCP_INIT_CWND),
-	FL_SETTING(d2tcp_shift_g, 4, 0, FL_D2TCP_SHIFT_G_MAX),
-	FL_SETTING(gso_segs, 1, 1, 64),
-	FL_SETTING(ss_compat, 1, 0, 1),
-	FL_SETTING(telemetry, 1, 0, 1),
-	FL_SETTING(owd, 0, 0, 1),
-	FL_SETTING(soze_alpha_mbps, 0, 0, SZ_RATE_MAX_MBPS),
-	FL_SETTING(soze_beta_mbps, 0, 0, SZ_RATE_MAX_MBPS),
-	FL_SETTING(soze_p_ns, 0, 0, SZ_P_MAX_NS),
-	FL_SETTING(soze_k_ns, 0, 0, SZ_K_MAX_NS),
-	FL_SETTING(soze_m_permille, 0, 0, SZ_M_MAX_PERMILLE),
-	FL_SETTING(soze_form, 0, 0, SZ_FORMS - 1),
+static struct fl_setting fl_common_table[] = {
+	FL_SETTING(struct fl_profile, line_rate_mbps, 0, 0, FL_LINE_MAX_MBPS),
+	FL_SETTING(struct fl_profile, line_rate_measured, 0, 0, 1),
+	FL_SETTING(struct fl_profile, base_rtt_ns, 0, 0, 1000000000),
+	FL_SETTING(struct fl_profile, fluct_ns, 3200, 0, 50000000),
+	FL_SETTING(struct fl_profile, noise_ns, 800, 1, 50000000),
+	FL_SETTING(struct fl_profile, ai_bytes, 150, 1, 1000000),
+	FL_SETTING(struct fl_profile, gso_segs, 1, 1, 64),
+	FL_SETTING(struct fl_profile, ss_compat, 1, 0, 1),
+	FL_SETTING(struct fl_profile, telemetry, 1, 0, 1),
+	FL_SETTING(struct fl_profile, owd, 0, 0, 1),
 };
+
+static FL_SETTINGS(fl_common, fl_common_table);
 
 /**
  * struct fl_net - what a network namespace has
  * @net: the namespace
  * @profile: the settings
- * @header: the registered sysctl table
- * @table: the table, with an empty entry at its end
+ * @list: all namespaces
+ * @tables: struct fl_net_table
  */
 struct fl_net {
 	struct net *net;
 	struct fl_profile profile;
+	struct list_head list;
+	struct list_head tables;
+};
+
+/**
+ * struct fl_net_table - the files of a table's settings in a namespace
+ * @list: of the namespace
+ * @settings: the table
+ * @fn: the namespace
+ * @header: the registered sysctl table
+ * @table: the files, with an empty entry at their end
+ */
+struct fl_net_table {
+	struct list_head list;
+	const struct fl_settings *settings;
+	struct fl_net *fn;
 	struct ctl_table_header *header;
-	struct ctl_table table[ARRAY_SIZE(fl_settings) + 1];
+	struct ctl_table table[];
 };
 
 static unsigned int fl_net_id __read_mostly;
+
+/* The lists of tables and namespaces, and what fl_setting_at() returns. Process
+ * context; held for allocations and sysctl's own work, never while anything
+ * waits for a user.
+ */
+DEFINE_MUTEX(fl_settings_lock);
+static LIST_HEAD(fl_tables);
+static LIST_HEAD(fl_nets);
+
+/* Settings by their numbers, NULL = none. */
+static const struct fl_setting *fl_setting_by_number[FL_SETTINGS_MAX];
 
 /**
  * fl_profile_get() - settings of a namespace
@@ -102,19 +103,13 @@ const struct fl_profile *fl_profile_get(const struct net *net)
 }
 EXPORT_SYMBOL_GPL(fl_profile_get);
 
-/* A setting by its number; NULL behind the last. */
+/* A setting by its number, below FL_SETTINGS_MAX; NULL = there is none.
+ * Context: fl_settings_lock held.
+ */
 const struct fl_setting *fl_setting_at(size_t i)
 {
-	BUILD_BUG_ON(ARRAY_SIZE(fl_settings) > FL_SETTINGS_MAX);
-	return i < ARRAY_SIZE(fl_settings) ? &fl_settings[i] : NULL;
-}
-
-/* A generation that no other profile has. Context: any. */
-u32 fl_profile_next_gen(void)
-{
-	static atomic_t last;
-
-	return atomic_inc_return(&last);
+	lockdep_assert_held(&fl_settings_lock);
+	return fl_setting_by_number[i];
 }
 
 /* Flows look again. Context: process. */
@@ -137,49 +132,51 @@ void fl_profile_write(struct net *net, size_t i, u32 value)
 {
 	struct fl_net *fn = net_generic(net, fl_net_id);
 
-	WRITE_ONCE(*fl_setting_in(&fn->profile, &fl_settings[i]), value);
+	WRITE_ONCE(fn->profile.value[i], value);
 	fl_profile_changed(fn);
 }
 
-/* Namespace that a table entry belongs to: its data lies in the profile. */
-static struct fl_net *fl_net_of_entry(FL_CTL_TABLE *ctl)
-{
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(fl_settings); i++)
-		if (ctl->procname == fl_settings[i].name)
-			return ctl->data - fl_settings[i].offset -
-			       offsetof(struct fl_net, profile);
-	return NULL;
-}
-
-/* Read or write a setting. Context: process. */
+/* Read or write a setting's file. Context: process. */
 static int fl_setting_handler(FL_CTL_TABLE *ctl, int write, void *buffer,
 			      size_t *lenp, loff_t *ppos)
 {
-	struct fl_net *fn = fl_net_of_entry(ctl);
-	int err;
+	int err = proc_douintvec_minmax(ctl, write, buffer, lenp, ppos);
+	const struct fl_setting *st;
+	struct fl_net_table *t;
 
-	err = proc_douintvec_minmax(ctl, write, buffer, lenp, ppos);
-	if (!err && write && fn)
-		fl_profile_changed(fn);
-	return err;
+	if (err || !write)
+		return err;
+	/* the entry's place in its table is the setting's in its own */
+	st = container_of((unsigned int *)ctl->extra1, struct fl_setting, min);
+	t = container_of(ctl, struct fl_net_table, table[st->offset / sizeof(u32)]);
+	fl_profile_changed(t->fn);
+	return 0;
 }
 
-static int __net_init fl_net_init(struct net *net)
+/* Bits of the numbers of a table's settings. */
+static u64 fl_settings_bits(const struct fl_settings *s)
 {
-	struct fl_net *fn = net_generic(net, fl_net_id);
+	return GENMASK_ULL(s->first + s->count - 1, s->first);
+}
+
+/* A table's settings come to a namespace. Context: fl_settings_lock held. */
+static int fl_table_add(struct fl_net *fn, const struct fl_settings *s)
+{
+	struct fl_net_table *t;
 	size_t i;
 
-	fn->net = net;
-	fl_ns_of(net)->profile = &fn->profile;
-	fn->profile.gen = fl_profile_next_gen();
-	for (i = 0; i < ARRAY_SIZE(fl_settings); i++) {
-		struct fl_setting *st = &fl_settings[i];
-		u32 *value = (void *)&fn->profile + st->offset;
+	/* fl_table_add() stores a ctl_table for each setting and an empty one */
+	t = kzalloc(struct_size(t, table, s->count + 1), GFP_KERNEL_ACCOUNT);
+	if (!t)
+		return -ENOMEM;
+	t->settings = s;
+	t->fn = fn;
+	for (i = 0; i < s->count; i++) {
+		struct fl_setting *st = &s->table[i];
+		u32 *value = &fn->profile.value[s->first + i];
 
-		*value = st->initial;
-		fn->table[i] = (struct ctl_table) {
+		WRITE_ONCE(*value, st->initial);
+		t->table[i] = (struct ctl_table) {
 			.procname = st->name,
 			.data = value,
 			.maxlen = sizeof(*value),
@@ -189,16 +186,150 @@ static int __net_init fl_net_init(struct net *net)
 			.extra2 = &st->max,
 		};
 	}
-	fn->header = fl_register_net_sysctl(net, "net/fairlane", fn->table,
-					    ARRAY_SIZE(fl_settings));
-	return fn->header ? 0 : -ENOMEM;
+	t->header = fl_register_net_sysctl(fn->net, "net/fairlane", t->table,
+					   s->count);
+	if (!t->header) {
+		kfree(t);
+		return -ENOMEM;
+	}
+	list_add(&t->list, &fn->tables);
+	fl_profile_changed(fn);
+	return 0;
 }
 
-static void __net_exit fl_net_exit(struct net *net)
+/* A table's settings leave a namespace. Context: fl_settings_lock held. */
+static void fl_table_remove(struct fl_net_table *t)
+{
+	unregister_net_sysctl_table(t->header);
+	fl_prefix_forget_settings(t->fn->net, fl_settings_bits(t->settings));
+	list_del(&t->list);
+	kfree(t);
+}
+
+/* A table's settings leave all namespaces. Context: fl_settings_lock held. */
+static void fl_table_remove_all(const struct fl_settings *s)
+{
+	struct fl_net_table *t, *next;
+	struct fl_net *fn;
+
+	list_for_each_entry(fn, &fl_nets, list)
+		list_for_each_entry_safe(t, next, &fn->tables, list)
+			if (t->settings == s)
+				fl_table_remove(t);
+}
+
+/* Finds numbers that are free. Context: fl_settings_lock held. */
+static int fl_settings_place(struct fl_settings *s)
+{
+	size_t i, run = 0;
+
+	for (i = 0; i < s->count; i++)
+		if (s->table[i].offset != i * sizeof(u32))
+			return -EINVAL;
+	for (i = 0; s->count && i < FL_SETTINGS_MAX; i++) {
+		run = fl_setting_by_number[i] ? 0 : run + 1;
+		if (run == s->count) {
+			s->first = i + 1 - run;
+			return 0;
+		}
+	}
+	return -ENOSPC;
+}
+
+/* Puts a table's settings, or nothing, where others find them by number.
+ * Context: fl_settings_lock held.
+ */
+static void fl_settings_number(const struct fl_settings *s, bool there)
+{
+	size_t i;
+
+	for (i = 0; i < s->count; i++)
+		fl_setting_by_number[s->first + i] = there ? &s->table[i] : NULL;
+}
+
+/**
+ * fl_settings_register() - a module brings settings
+ * @s: its table; static
+ *
+ * Before anything calls fl_profile_part() for it. Context: process, module load.
+ * Return: 0; -EINVAL: @s names not each u32 of a struct in order; -ENOSPC: more than
+ * FL_SETTINGS_MAX settings; -ENOMEM.
+ */
+int fl_settings_register(struct fl_settings *s)
+{
+	struct fl_net *fn;
+	int err;
+
+	mutex_lock(&fl_settings_lock);
+	err = fl_settings_place(s);
+	if (err) {
+		pr_err("fairlane: no place for the settings of %s\n", s->owner);
+		goto unlock;
+	}
+	list_for_each_entry(fn, &fl_nets, list) {
+		err = fl_table_add(fn, s);
+		if (err) {
+			fl_table_remove_all(s);
+			goto unlock;
+		}
+	}
+	list_add_tail(&s->list, &fl_tables);
+	fl_settings_number(s, true);
+unlock:
+	mutex_unlock(&fl_settings_lock);
+	return err;
+}
+EXPORT_SYMBOL_GPL(fl_settings_register);
+
+/**
+ * fl_settings_unregister() - a module takes its settings away
+ * @s: what was registered
+ *
+ * After the last reader of fl_profile_part() is gone. Context: process, module unload.
+ */
+void fl_settings_unregister(struct fl_settings *s)
+{
+	mutex_lock(&fl_settings_lock);
+	fl_settings_number(s, false);
+	list_del(&s->list);
+	fl_table_remove_all(s);
+	mutex_unlock(&fl_settings_lock);
+}
+EXPORT_SYMBOL_GPL(fl_settings_unregister);
+
+static void fl_net_exit(struct net *net)
 {
 	struct fl_net *fn = net_generic(net, fl_net_id);
+	struct fl_net_table *t, *next;
 
-	unregister_net_sysctl_table(fn->header);
+	mutex_lock(&fl_settings_lock);
+	list_for_each_entry_safe(t, next, &fn->tables, list)
+		fl_table_remove(t);
+	list_del(&fn->list);
+	mutex_unlock(&fl_settings_lock);
+}
+
+static int __net_init fl_net_init(struct net *net)
+{
+	struct fl_net *fn = net_generic(net, fl_net_id);
+	struct fl_settings *s;
+	int err = 0;
+
+	fn->net = net;
+	INIT_LIST_HEAD(&fn->tables);
+	fl_ns_of(net)->profile = &fn->profile;
+	fn->profile.gen = fl_profile_next_gen();
+	mutex_lock(&fl_settings_lock);
+	list_add(&fn->list, &fl_nets);
+	list_for_each_entry(s, &fl_tables, list) {
+		err = fl_table_add(fn, s);
+		if (err)
+			break;
+	}
+	mutex_unlock(&fl_settings_lock);
+	if (err)
+		fl_net_exit(net);
+	return err;
 }
 
 static struct pernet_operations fl_net_ops = {
@@ -211,11 +342,19 @@ static struct pernet_operations fl_net_ops = {
 /* Context: process, module load. Return: 0 or a negative errno. */
 int fl_profile_init(void)
 {
-	return register_pernet_subsys(&fl_net_ops);
+	int err = register_pernet_subsys(&fl_net_ops);
+
+	if (err)
+		return err;
+	err = fl_settings_register(&fl_common);
+	if (err)
+		unregister_pernet_subsys(&fl_net_ops);
+	return err;
 }
 
 /* Context: process, module unload: nothing uses a profile any more. */
 void fl_profile_exit(void)
 {
+	fl_settings_unregister(&fl_common);
 	unregister_pernet_subsys(&fl_net_ops);
 }

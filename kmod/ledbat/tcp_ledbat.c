@@ -38,6 +38,38 @@
 #define LEDBAT_TICKS_MIN	4
 
 /**
+ * struct ledbat_settings - LEDBAT's settings (RFC 6817), /proc/sys/net/fairlane/
+ * @ledbat_target_ns: TARGET, queueing delay, ns; 0 = the PrioPlus channel of the
+ *	socket's priority, at least one channel
+ * @ledbat_gain_permille: GAIN, packets in an RTT, permille
+ * @ledbat_allowed_pkts: ALLOWED_INCREASE, packets
+ * @ledbat_init_pkts: INIT_CWND, packets
+ * @ledbat_min_pkts: MIN_CWND, packets
+ */
+struct ledbat_settings {
+	u32 ledbat_target_ns;
+	u32 ledbat_gain_permille;
+	u32 ledbat_allowed_pkts;
+	u32 ledbat_init_pkts;
+	u32 ledbat_min_pkts;
+};
+
+static struct fl_setting ledbat_setting_table[] = {
+	FL_SETTING(struct ledbat_settings, ledbat_target_ns, 0, 0, 100000000),
+	FL_SETTING(struct ledbat_settings, ledbat_gain_permille, 1000, 1, 1000),
+	FL_SETTING(struct ledbat_settings, ledbat_allowed_pkts, 1, 1, 64),
+	FL_SETTING(struct ledbat_settings, ledbat_init_pkts, 2, 1, TCP_INIT_CWND),
+	FL_SETTING(struct ledbat_settings, ledbat_min_pkts, 2, 1, TCP_INIT_CWND),
+};
+
+static FL_SETTINGS(ledbat_table, ledbat_setting_table);
+
+static const struct ledbat_settings *ledbat_of(const struct fl_profile *pf)
+{
+	return fl_profile_part(pf, &ledbat_table);
+}
+
+/**
  * struct ledbat_flow - a flow
  * @at: what readers find it by
  * @set: settings of the socket
@@ -93,7 +125,7 @@ static struct ledbat_flow *ledbat_flow_of(struct sock *sk)
 static u32 ledbat_target_ns(const struct sock *sk, const struct ledbat_flow *fl,
 			    const struct fl_profile *pf)
 {
-	u32 target_ns = READ_ONCE(pf->ledbat_target_ns);
+	u32 target_ns = READ_ONCE(ledbat_of(pf)->ledbat_target_ns);
 	u32 width_ns = READ_ONCE(pf->fluct_ns) + READ_ONCE(pf->noise_ns);
 
 	return target_ns ?: max_t(u32, fl_flow_prio(sk, fl->set), 1) * width_ns;
@@ -202,7 +234,7 @@ static void ledbat_adopt(struct sock *sk)
 	pf = fl_profile_for(sk, fl->set);
 	fl->una = tcp_sk(sk)->snd_una;
 	fl->slow = true;
-	fl->wnd = (u64)READ_ONCE(pf->ledbat_init_pkts) << FL_WND_SHIFT;
+	fl->wnd = (u64)READ_ONCE(ledbat_of(pf)->ledbat_init_pkts) << FL_WND_SHIFT;
 	fl_ledbat_ops.init(&fl->state, ktime_get_ns());
 	fl_take_over(sk, READ_ONCE(pf->gso_segs));
 	rcu_assign_pointer(lb->flow, fl);
@@ -228,15 +260,15 @@ static void ledbat_limits(const struct ledbat_flow *fl,
 			  const struct fl_profile *pf, u32 flight,
 			  struct fl_target *t)
 {
-	u32 min_pkts = READ_ONCE(pf->ledbat_min_pkts);
+	u32 min_pkts = READ_ONCE(ledbat_of(pf)->ledbat_min_pkts);
 	u64 max_pkts = flight;
 
-	max_pkts += fl->slow ? flight : READ_ONCE(pf->ledbat_allowed_pkts);
+	max_pkts += fl->slow ? flight : READ_ONCE(ledbat_of(pf)->ledbat_allowed_pkts);
 	t->min_wnd = (u64)min_pkts << FL_WND_SHIFT;
 	t->max_wnd = max_t(u64, max_pkts, min_pkts) << FL_WND_SHIFT;
 	t->base_ns = fl->base_ns;
 	t->target_ns = fl->base_ns + fl->target_ns;
-	t->ai_wnd = div_u64((u64)READ_ONCE(pf->ledbat_gain_permille) <<
+	t->ai_wnd = div_u64((u64)READ_ONCE(ledbat_of(pf)->ledbat_gain_permille) <<
 			    FL_WND_SHIFT, 1000);
 }
 
@@ -286,7 +318,7 @@ static void ledbat_set_state(struct sock *sk, u8 new_state)
 	if (!fl || (new_state != TCP_CA_CWR && new_state != TCP_CA_Recovery &&
 		    new_state != TCP_CA_Loss))
 		return;
-	t.min_wnd = (u64)READ_ONCE(fl_profile_for(sk, fl->set)->ledbat_min_pkts)
+	t.min_wnd = (u64)READ_ONCE(ledbat_of(fl_profile_for(sk, fl->set))->ledbat_min_pkts)
 		    << FL_WND_SHIFT;
 	fl->slow = false;
 	fl_ledbat_ops.on_loss(&fl->state, &t, &fl->wnd, tp->tcp_clock_cache,
@@ -344,12 +376,12 @@ static struct tcp_congestion_ops tcp_ledbat __read_mostly = {
 
 static int __init ledbat_register(void)
 {
-	return tcp_register_congestion_control(&tcp_ledbat);
+	return fl_cc_register(&tcp_ledbat, &ledbat_table);
 }
 
 static void __exit ledbat_unregister(void)
 {
-	tcp_unregister_congestion_control(&tcp_ledbat);
+	fl_cc_unregister(&tcp_ledbat, &ledbat_table);
 }
 
 module_init(ledbat_register);

@@ -163,8 +163,9 @@ static void pp_timer_arm(struct pp_flow *fl, enum pp_timer what, u64 ns)
  */
 static u64 pp_echo_timeout_ns(const struct pp_flow *fl)
 {
-	const struct fl_profile *pf = fl_profile_for(fl->sk, fl->set);
-	u64 ns = (u64)READ_ONCE(pf->probe_timeout_us) * NSEC_PER_USEC;
+	const struct pp_settings *own =
+		fl_profile_part(fl_profile_for(fl->sk, fl->set), &pp_table);
+	u64 ns = (u64)READ_ONCE(own->probe_timeout_us) * NSEC_PER_USEC;
 
 	if (fl->chan->limit_ns != U32_MAX)
 		ns = max_t(u64, ns, 4ULL * fl->chan->limit_ns);

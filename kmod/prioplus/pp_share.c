@@ -198,30 +198,31 @@ static u32 pp_measured_base_ns(const struct pp_flow *fl, u64 line_bps, u32 wire)
  */
 bool pp_configure(struct pp_flow *fl, const struct fl_profile *pf)
 {
+	const struct pp_settings *own = fl_profile_part(pf, &pp_table);
 	u32 wire = fl_wire_bytes(fl->sk);
 	u64 line_bps = fl_flow_line_bps(fl->sk, fl->set, pf, true);
 	struct pp_conf cf = {
 		.base_ns = fl_flow_base_rtt_ns(fl->set, pf),
-		.probe_base_ns = READ_ONCE(pf->probe_rtt_ns),
+		.probe_base_ns = READ_ONCE(own->probe_rtt_ns),
 		.line_bps = line_bps,
 		.wire_bytes = wire,
 		.fluct_ns = READ_ONCE(pf->fluct_ns),
 		.noise_ns = READ_ONCE(pf->noise_ns),
-		.eps_ns = READ_ONCE(pf->epsilon_ns),
-		.probe_cap_ns = READ_ONCE(pf->probe_cap_us) * NSEC_PER_USEC,
-		.start_permille = READ_ONCE(pf->start_permille),
-		.middle_permille = READ_ONCE(pf->start_middle_permille),
-		.high_permille = READ_ONCE(pf->start_high_permille),
-		.middle_prio = READ_ONCE(pf->start_middle_priority),
-		.high_prio = READ_ONCE(pf->start_high_priority),
-		.first_permille = READ_ONCE(pf->first_permille),
-		.urgent_prio = READ_ONCE(pf->urgent_priority),
-		.unlimited_prio = READ_ONCE(pf->unlimited_priority),
-		.resume_permille = READ_ONCE(pf->resume_permille),
+		.eps_ns = READ_ONCE(own->epsilon_ns),
+		.probe_cap_ns = READ_ONCE(own->probe_cap_us) * NSEC_PER_USEC,
+		.start_permille = READ_ONCE(own->start_permille),
+		.middle_permille = READ_ONCE(own->start_middle_permille),
+		.high_permille = READ_ONCE(own->start_high_permille),
+		.middle_prio = READ_ONCE(own->start_middle_priority),
+		.high_prio = READ_ONCE(own->start_high_priority),
+		.first_permille = READ_ONCE(own->first_permille),
+		.urgent_prio = READ_ONCE(own->urgent_priority),
+		.unlimited_prio = READ_ONCE(own->unlimited_priority),
+		.resume_permille = READ_ONCE(own->resume_permille),
 		.ai_bytes = READ_ONCE(pf->ai_bytes),
-		.share_ns = READ_ONCE(pf->share_ns),
+		.share_ns = READ_ONCE(own->share_ns),
 		.weight_milli = fl_flow_weight_milli(fl->sk, fl->set),
-		.paper = READ_ONCE(pf->paper),
+		.paper = READ_ONCE(own->paper),
 	};
 	u32 was_milli = fl->chan ? fl->chan->weight_milli : 0;
 	bool was_paper = fl->chan && fl->chan->paper;
@@ -229,7 +230,7 @@ bool pp_configure(struct pp_flow *fl, const struct fl_profile *pf)
 
 	/* GAIN is a packet in an RTT */
 	if (fl->core.base == &fl_ledbat_channel_ops)
-		cf.ai_bytes = wire * READ_ONCE(pf->ledbat_gain_permille) / 1000;
+		cf.ai_bytes = wire;
 	if (!cf.base_ns) {
 		cf.base_ns = pp_measured_base_ns(fl, line_bps, wire);
 		cf.probe_base_ns = pp_base(fl)->probe_ns != FL_BASE_NONE ?
@@ -245,7 +246,7 @@ bool pp_configure(struct pp_flow *fl, const struct fl_profile *pf)
 	/* given for full packets only: how much shorter a probe takes depends on
 	 * how many links there are
 	 */
-	if (!READ_ONCE(pf->probe_rtt_ns))
+	if (!READ_ONCE(own->probe_rtt_ns))
 		chan.probe_base_ns = min_t(u32, chan.probe_base_ns,
 					   pp_base(fl)->probe_ns);
 	if (fl->fallback)

@@ -34,6 +34,7 @@
 
 #include "compat/compat.h"
 #include "ledbat/core/ledbat.h"
+#include "swift/core/swift.h"
 #include "prioplus/core/pp_weight.h"
 #include "fairlane/fl_owd.h"
 #include "pp_flow.h"
@@ -596,9 +597,12 @@ static int __init pp_register(void)
 	pp_flow_cache = KMEM_CACHE(pp_flow, SLAB_ACCOUNT);
 	if (!pp_flow_cache)
 		return -ENOMEM;
-	err = pp_probe_start();
+	err = fl_settings_register(&pp_table);
 	if (err)
 		goto cache;
+	err = pp_probe_start();
+	if (err)
+		goto settings;
 	err = tcp_register_congestion_control(&tcp_prioplus);
 	if (err)
 		goto probe;
@@ -612,6 +616,8 @@ static int __init pp_register(void)
 	pp_chan_forget();
 probe:
 	pp_probe_stop();
+settings:
+	fl_settings_unregister(&pp_table);
 cache:
 	kmem_cache_destroy(pp_flow_cache);
 	return err;
@@ -627,6 +633,7 @@ static void __exit pp_unregister(void)
 	 */
 	rcu_barrier();
 	pp_chan_forget();
+	fl_settings_unregister(&pp_table);
 	kmem_cache_destroy(pp_flow_cache);
 }
 

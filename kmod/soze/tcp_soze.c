@@ -78,21 +78,51 @@ static struct sz_flow *sz_flow_of(const struct sock *sk)
 	return rcu_dereference_protected(ss->flow, true);
 }
 
+/**
+ * struct sz_settings - Söze's settings, /proc/sys/net/fairlane/
+ * @soze_alpha_mbps: alpha for weight 1, Mbit/s; 0 = line_rate_mbps
+ * @soze_beta_mbps: beta for weight 1, Mbit/s; 0 = alpha / 1000
+ * @soze_p_ns: p, ns; 0 = derived, see sz_par_init()
+ * @soze_k_ns: k, ns; 0 = derived
+ * @soze_m_permille: m, permille; 0 = 250
+ * @soze_form: enum sz_form: 0 bounded gain, 1 per RTT, 2 per packet
+ */
+struct sz_settings {
+	u32 soze_alpha_mbps;
+	u32 soze_beta_mbps;
+	u32 soze_p_ns;
+	u32 soze_k_ns;
+	u32 soze_m_permille;
+	u32 soze_form;
+};
+
+static struct fl_setting sz_setting_table[] = {
+	FL_SETTING(struct sz_settings, soze_alpha_mbps, 0, 0, SZ_RATE_MAX_MBPS),
+	FL_SETTING(struct sz_settings, soze_beta_mbps, 0, 0, SZ_RATE_MAX_MBPS),
+	FL_SETTING(struct sz_settings, soze_p_ns, 0, 0, SZ_P_MAX_NS),
+	FL_SETTING(struct sz_settings, soze_k_ns, 0, 0, SZ_K_MAX_NS),
+	FL_SETTING(struct sz_settings, soze_m_permille, 0, 0, SZ_M_MAX_PERMILLE),
+	FL_SETTING(struct sz_settings, soze_form, 0, 0, SZ_FORMS - 1),
+};
+
+static FL_SETTINGS(sz_table, sz_setting_table);
+
 /* Parameters from the profile; the defaults if people have set nonsense. */
 static void sz_configure(const struct sock *sk, struct sz_flow *fl,
 			 const struct fl_flow *set, const struct fl_profile *pf)
 {
+	const struct sz_settings *own = fl_profile_part(pf, &sz_table);
 	u32 wire = fl_wire_bytes(sk);
 	struct sz_conf cf = {
 		.line_bps = fl_flow_line_bps(sk, set, pf, false),
 		.wire_bytes = wire,
 		.base_ns = READ_ONCE(pf->base_rtt_ns),
-		.alpha_mbps = READ_ONCE(pf->soze_alpha_mbps),
-		.beta_mbps = READ_ONCE(pf->soze_beta_mbps),
-		.p_ns = READ_ONCE(pf->soze_p_ns),
-		.k_ns = READ_ONCE(pf->soze_k_ns),
-		.m_permille = READ_ONCE(pf->soze_m_permille),
-		.form = READ_ONCE(pf->soze_form),
+		.alpha_mbps = READ_ONCE(own->soze_alpha_mbps),
+		.beta_mbps = READ_ONCE(own->soze_beta_mbps),
+		.p_ns = READ_ONCE(own->soze_p_ns),
+		.k_ns = READ_ONCE(own->soze_k_ns),
+		.m_permille = READ_ONCE(own->soze_m_permille),
+		.form = READ_ONCE(own->soze_form),
 	};
 
 	if (sz_par_init(&fl->par, &cf)) {
@@ -589,7 +619,7 @@ static int __init sz_register(void)
 	sz_cache = KMEM_CACHE(sz_flow, SLAB_ACCOUNT);
 	if (!sz_cache)
 		return -ENOMEM;
-	err = tcp_register_congestion_control(&tcp_soze);
+	err = fl_cc_register(&tcp_soze, &sz_table);
 	if (err)
 		kmem_cache_destroy(sz_cache);
 	return err;
@@ -597,7 +627,7 @@ static int __init sz_register(void)
 
 static void __exit sz_unregister(void)
 {
-	tcp_unregister_congestion_control(&tcp_soze);
+	fl_cc_unregister(&tcp_soze, &sz_table);
 	/* flows are freed by RCU */
 	rcu_barrier();
 	kmem_cache_destroy(sz_cache);

@@ -27,7 +27,7 @@
 #include "fairlane/fl_flow.h"
 #include "fairlane/fl_owd.h"
 #include "fairlane/fl_trace.h"
-#include "prioplus/core/prioplus.h"
+#include "swift/core/swift.h"
 
 /* Smallest window: a packet in 1024 RTTs. */
 #define SWIFT_MIN_WND		(FL_WND_ONE >> 10)
@@ -80,12 +80,38 @@ struct swift {
 	u8 guess : 1;
 };
 
+/**
+ * struct swift_settings - Swift's settings, /proc/sys/net/fairlane/
+ * @swift_target_ns: target delay above the base RTT, ns; 0 = the PrioPlus channel
+ *	of the socket's priority
+ * @swift_range_ns: most that target scaling adds, ns; 0 = none
+ * @swift_hop_ns: what each link of the path adds to the target, ns; 0 = nothing
+ */
+struct swift_settings {
+	u32 swift_target_ns;
+	u32 swift_range_ns;
+	u32 swift_hop_ns;
+};
+
+static struct fl_setting swift_setting_table[] = {
+	FL_SETTING(struct swift_settings, swift_target_ns, 0, 0, 1000000000),
+	FL_SETTING(struct swift_settings, swift_range_ns, 0, 0, 1000000000),
+	FL_SETTING(struct swift_settings, swift_hop_ns, 0, 0, 10000000),
+};
+
+static FL_SETTINGS(swift_table, swift_setting_table);
+
+static const struct swift_settings *swift_of(const struct fl_profile *pf)
+{
+	return fl_profile_part(pf, &swift_table);
+}
+
 /* Derive target, step and BDP from the profile. Context: socket lock held. */
 static void swift_configure(const struct sock *sk, struct swift *sw,
 			    const struct fl_profile *pf)
 {
 	u32 base_ns = fl_flow_base_rtt_ns(sw->flow, pf) ?: sw->base_ns;
-	u32 add_ns = READ_ONCE(pf->swift_target_ns);
+	u32 add_ns = READ_ONCE(swift_of(pf)->swift_target_ns);
 	u32 wire = fl_wire_bytes(sk);
 	u64 bdp;
 
@@ -93,7 +119,7 @@ static void swift_configure(const struct sock *sk, struct swift *sw,
 		add_ns = sw->prio * (READ_ONCE(pf->fluct_ns) +
 				     READ_ONCE(pf->noise_ns));
 	sw->target_ns = fl_swift_hop_target(base_ns + add_ns,
-					    READ_ONCE(pf->swift_hop_ns),
+					    READ_ONCE(swift_of(pf)->swift_hop_ns),
 					    sw->hops);
 	sw->ai_wnd = div_u64((u64)READ_ONCE(pf->ai_bytes) << FL_WND_SHIFT,
 			     wire);
@@ -113,7 +139,8 @@ static void swift_refresh(struct sock *sk, struct swift *sw,
 
 	if (gen != sw->gen) {
 		fl_owd_want(sk, &sw->tel, READ_ONCE(pf->owd));
-		fl_tel_watch(sk, &sw->watch, READ_ONCE(pf->swift_hop_ns));
+		fl_tel_watch(sk, &sw->watch,
+			     READ_ONCE(swift_of(pf)->swift_hop_ns));
 	}
 	if (sw->watch)
 		hops = fl_hops_of_ttl(READ_ONCE(sw->watch->ttl));
@@ -234,7 +261,7 @@ static void swift_cong_control(FL_CONG_CONTROL_ARGS)
 	const struct fl_profile *pf = fl_profile_for(sk, sw->flow);
 	struct tcp_sock *tp = tcp_sk(sk);
 	struct fl_swift_scaling sc = {
-		.range_ns = READ_ONCE(pf->swift_range_ns),
+		.range_ns = READ_ONCE(swift_of(pf)->swift_range_ns),
 		.min_pkts_q8 = SWIFT_SCALE_MIN_Q8,
 		.max_pkts_q8 = SWIFT_SCALE_MAX_Q8,
 	};
@@ -348,12 +375,12 @@ static struct tcp_congestion_ops tcp_swift __read_mostly = {
 
 static int __init swift_register(void)
 {
-	return tcp_register_congestion_control(&tcp_swift);
+	return fl_cc_register(&tcp_swift, &swift_table);
 }
 
 static void __exit swift_unregister(void)
 {
-	tcp_unregister_congestion_control(&tcp_swift);
+	fl_cc_unregister(&tcp_swift, &swift_table);
 }
 
 module_init(swift_register);

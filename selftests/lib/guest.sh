@@ -35,11 +35,16 @@ counter() { in_ns "$1" nstat -asz "$2" 2> /dev/null | awk -v c="$2" '$1 == c { p
 # Value after the word $1 in the last line of flow $2 in ccflow's report $3.
 field() { awk -v w="$1" -v f="$2" '$1 == "flow" && $2 == f { for (i = 3; i < NF; i++) if ($i == w) print $(i + 1) }' "$3"; }
 
-# Loads those of the modules $* that are not there yet; $MODULES is their folder.
+# Loads those of the modules $* that are not there yet, each after what it needs of
+# ours; $MODULES is their folder.
 load_modules()
 {
 	for m in "$@"; do
-		grep -q "^$m " /proc/modules || insmod "$MODULES/$m.ko" || return 1
+		! grep -q "^$m " /proc/modules || continue
+		for need in $(/sbin/modinfo -F depends "$MODULES/$m.ko" | tr ',' ' '); do
+			[ ! -e "$MODULES/$need.ko" ] || (load_modules "$need") || return 1
+		done
+		insmod "$MODULES/$m.ko" || return 1
 	done
 }
 

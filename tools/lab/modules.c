@@ -8,8 +8,29 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Add module @name once if its file was built for @kernel. If it is required
- * and was not built, say how to build it.
+/* Add the modules that the one in file @path says it needs: a list after "depends="
+ * in its .modinfo. Those that were not built here are the kernel's own.
+ */
+static void add_needed(struct module_list *out, const char *kernel,
+		       const char *path)
+{
+	static const char mark[] = "depends=";
+	size_t bytes;
+	char *text = read_file(path, &bytes);
+	const char *at = memmem(text, bytes, mark, strlen(mark));
+	struct strv name = { 0 };
+	int i;
+
+	/* the list ends with a zero, the file is longer than it */
+	if (at)
+		strv_split(&name, at + strlen(mark), ',');
+	for (i = 0; i < name.n; i++)
+		module_add(out, kernel, name.s[i], NULL, false);
+	free(text);
+}
+
+/* Add module @name once if its file was built for @kernel, after those it needs. If
+ * it is required and was not built, say how to build it.
  */
 void module_add(struct module_list *out, const char *kernel, const char *name,
 		const char *params, bool required)
@@ -27,6 +48,7 @@ void module_add(struct module_list *out, const char *kernel, const char *name,
 		free(path);
 		return;
 	}
+	add_needed(out, kernel, path);
 	strv_addf(&out->name, "%s", name);
 	strv_add(&out->path, path);
 	strv_addf(&out->params, "%s", params ? params : "");

@@ -20,7 +20,7 @@
  * aborts.
  */
 #include "d2tcp.h"
-#include "swift/core/swift.h"
+#include "lib/isqrt.h"
 
 /* Largest RTT that is calculated with, in 1/8 us: 4 s. */
 #define D2TCP_RTT_MAX		(4 * 8 * 1000000)

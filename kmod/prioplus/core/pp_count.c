@@ -9,7 +9,7 @@
  */
 #include "pp_count.h"
 #include "pp_weight.h"
-#include "swift/core/swift.h"
+#include "lib/isqrt.h"
 
 /* RTTs in the own channel before #flow is measured there. */
 #define PP_CHANNEL_MIN		4

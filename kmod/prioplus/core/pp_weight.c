@@ -59,7 +59,7 @@
  */
 #include "pp_count.h"
 #include "pp_weight.h"
-#include "swift/core/swift.h"
+#include "lib/isqrt.h"
 
 /* RTTs after which a flow stops gliding, there or not. */
 #define PP_GLIDE_RTTS		64

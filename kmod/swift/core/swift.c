@@ -20,6 +20,7 @@
  * as well (fl_swift_hop_target()): a base RTT that each flow measures has its
  * path's length in it already.
  */
+#include "lib/isqrt.h"
 #include "swift.h"
 
 static void swift_init(void *state, u64 now_ns)
@@ -57,29 +58,6 @@ const struct fl_base_ops fl_swift_ops = {
 	.on_loss = swift_on_loss,
 };
 EXPORT_SYMBOL_GPL(fl_swift_ops);
-
-/**
- * fl_isqrt() - integer square root
- * @x: any number
- *
- * Return: the largest r with r * r <= x.
- */
-u32 fl_isqrt(u64 x)
-{
-	u64 r = 0, bit = x ? BIT_ULL((fls64(x) - 1) & ~1) : 0;
-
-	while (bit) {
-		if (x >= r + bit) {
-			x -= r + bit;
-			r = (r >> 1) + bit;
-		} else {
-			r >>= 1;
-		}
-		bit >>= 2;
-	}
-	return r;
-}
-EXPORT_SYMBOL_GPL(fl_isqrt);
 
 /**
  * fl_swift_scaled_target() - target delay for a window

@@ -41,7 +41,6 @@ u32 fl_swift_scaled_target(const struct fl_swift_scaling *sc, u32 base_ns,
 			   u64 wnd);
 u32 fl_swift_hop_target(u32 target_ns, u32 hop_ns, u32 hops);
 u8 fl_hops_of_ttl(u8 ttl);
-u32 fl_isqrt(u64 x);
 
 /* May the window be decreased again? Once an RTT (Swift, Algorithm 1). */
 static inline bool fl_swift_can_decrease(const struct fl_swift_state *st,

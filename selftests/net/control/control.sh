@@ -12,7 +12,7 @@ failed=0
 
 load()
 {
-	for m in fairlane tcp_swift tcp_prioplus; do
+	for m in fairlane tcp_swift tcp_ledbat tcp_prioplus; do
 		insmod "$MODULES/$m.ko" || return 1
 	done
 }
@@ -20,7 +20,7 @@ load()
 unload()
 {
 	# Sockets end in the background.
-	for m in tcp_prioplus tcp_swift fairlane; do
+	for m in tcp_prioplus tcp_ledbat tcp_swift fairlane; do
 		tries=0
 		until rmmod $m 2> /run/rmmod; do
 			tries=$((tries + 1))

@@ -218,14 +218,16 @@ test_line_rate_of_many()
 test_removal()
 {
 	flow -c prioplus -n 4 -b 3000000 -S swift@100@200 -L 5000 > /run/a || fault "taking turns"
-	for m in tcp_prioplus tcp_swift; do
-		remove_module $m 200 10
-		insmod "$MODULES/$m.ko" || fault "$m is still in use"
+	# PrioPlus calls Swift's core and LEDBAT's, so the three go in this order
+	for m in tcp_prioplus tcp_swift tcp_ledbat; do
+		remove_module $m 200 10 || fault "$m is still in use"
 	done
+	load_modules tcp_prioplus
 	flow -c prioplus -n 4 -b -1 -S cubic@1@10000 -L 200 > /run/a &
 	sleep 0.05
 	remove_module tcp_prioplus 100 0.001
 	remove_module tcp_swift 100 0.001
+	remove_module tcp_ledbat 100 0.001
 	rmmod fairlane || fault "not removed under live sockets: $(lsmod)"
 	wait
 	expect "bytes of cubic afterwards" "$(field received 0 /run/a)" -ge 2000000

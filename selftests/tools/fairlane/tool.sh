@@ -457,7 +457,7 @@ test_check_report()
 			= "$key sysctl net.ipv4.$key=1"
 		in_ns ca sysctl -q -w net.ipv4."$key"=1
 	done
-	rmmod tcp_prioplus tcp_swift
+	rmmod tcp_prioplus tcp_ledbat tcp_swift
 	fairlane -n ca -j check > /run/check
 	expect "exit status without control" $? -eq 3
 	expect "without control" "$(jq -r '.[] | select(.verdict == "problem").check' /run/check)" = controls

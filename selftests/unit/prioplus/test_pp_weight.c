@@ -4,6 +4,7 @@
  * the shares, what a change does, and that priorities stay strict.
  */
 #include "bottleneck.h"
+#include "lib/isqrt.h"
 #include "prioplus/core/pp_count.h"
 #include "prioplus/core/pp_weight.h"
 #include "unit.h"

@@ -2,6 +2,7 @@
 /* Swift's window control, kmod/swift/core/swift.c: SIGCOMM 2020, Algorithm 1. */
 #include <math.h>
 
+#include "lib/isqrt.h"
 #include "swift/core/swift.h"
 #include "unit.h"
 
