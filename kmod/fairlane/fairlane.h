@@ -86,6 +86,8 @@ u64 fl_line_bps(const struct sock *sk, const struct fl_profile *pf,
 
 /* Packets whose time of sending is remembered. */
 #define FL_RTT_AHEAD		3
+/* Packets sent again that are passed over in looking for these. */
+#define FL_RTT_PASS_MAX		8
 /* Delays from here on are all the same: the longest, us. 2^32 ns are 4.29 s. */
 #define FL_RTT_MAX_US		4000000
 
@@ -142,17 +144,22 @@ static inline u32 fl_rtt_sample(struct sock *sk, const struct fl_rtt *r,
  *
  * RACK's list has what is in flight by time of sending, which is their order but
  * for packets that were sent again. Those are left out: an ACK of them tells
- * nothing. Context: end of cong_control, socket lock held.
+ * nothing. A peer can make it a whole window of them, so a few are passed over and no
+ * more. Context: end of cong_control, socket lock held.
  */
 static inline void fl_rtt_remember(struct sock *sk, struct fl_rtt *r)
 {
+	unsigned int pass = FL_RTT_PASS_MAX;
 	struct fl_rtt_sent *p = r->sent;
 	struct sk_buff *skb;
 
 	list_for_each_entry(skb, &tcp_sk(sk)->tsorted_sent_queue,
 			    tcp_tsorted_anchor) {
-		if (unlikely(TCP_SKB_CB(skb)->sacked & TCPCB_EVER_RETRANS))
+		if (unlikely(TCP_SKB_CB(skb)->sacked & TCPCB_EVER_RETRANS)) {
+			if (!pass--)
+				break;
 			continue;
+		}
 		p->end_seq = TCP_SKB_CB(skb)->end_seq;
 		p->sent_ns = skb->skb_mstamp_ns;
 		if (++p == r->sent + FL_RTT_AHEAD)
