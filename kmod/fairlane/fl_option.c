@@ -183,6 +183,10 @@ static void fl_option_add(struct sk_buff *skb, struct sock *sk,
 		fl_option_eaten(tn, tel);
 		return;
 	}
+	/* a VRF's device sends a packet through this hook, and the stack once more */
+	if (unlikely(tcp_bytes >= FL_OPTION_FRONT_MIN_BYTES &&
+		     get_unaligned_be32(th + 1) == FL_OPTION_WORD))
+		return;
 	if (likely(fl_option_fits(skb, sk, ip_bytes, tcp_bytes)))
 		at = fl_option_insert(skb, state->pf, ip_bytes);
 	if (unlikely(!at)) {
