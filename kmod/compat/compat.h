@@ -58,6 +58,20 @@ fl_register_net_sysctl(struct net *net, const char *path,
 #define fl_genl_dump_attrs(cb)	(genl_dumpit_info(cb)->attrs)
 #endif
 
+/* A multicast group for those with CAP_NET_ADMIN in the namespace. */
+#ifdef GENL_MCAST_CAP_NET_ADMIN
+#define FL_GENL_MCAST_ADMIN	GENL_MCAST_CAP_NET_ADMIN
+#else
+#define FL_GENL_MCAST_ADMIN	GENL_UNS_ADMIN_PERM
+#endif
+
+/* What a family's pre_doit() and post_doit() get. */
+#ifdef HAVE_GENL_SPLIT_OPS
+#define FL_GENL_OPS	const struct genl_split_ops
+#else
+#define FL_GENL_OPS	const struct genl_ops
+#endif
+
 /* A refusal with numbers in it. Older kernels can send plain texts only. */
 #ifdef NL_SET_ERR_MSG_FMT_MOD
 #define FL_SET_ERR(extack, plain, fmt, args...) do {		\

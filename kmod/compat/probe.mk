@@ -22,5 +22,7 @@ ccflags-y += $(call fl-has,tcf_classify_qdisc,net/pkt_cls.h,HAVE_TCF_CLASSIFY_QD
 ccflags-y += $(call fl-has,tcp_usec_ts,linux/tcp.h,HAVE_TCP_USEC_TS)
 # the request of a generic netlink dump as a struct genl_info
 ccflags-y += $(call fl-has,'genl_info_dump.struct',net/genetlink.h,HAVE_GENL_INFO_DUMP)
+# a family's pre_doit(const struct genl_split_ops *, ...), was struct genl_ops
+ccflags-y += $(call fl-has,'pre_doit..const struct genl_split_ops',net/genetlink.h,HAVE_GENL_SPLIT_OPS)
 # __tcp_send_ack(sk, rcv_nxt, flags), was (sk, rcv_nxt)
 ccflags-y += $(call fl-has,'void __tcp_send_ack.*u16 flags',net/tcp.h,HAVE_SEND_ACK_FLAGS)

@@ -37,31 +37,40 @@ static const struct fl_range fl_ranges[__FL_SET_COUNT] = {
 /**
  * fl_flow_so_priority() - priority of a socket on which none is set
  * @sk: the socket
- * @f: its settings, may be NULL
  *
  * SO_PRIORITY. What needs no privilege there stays below the ceiling for those
  * without privilege; more than that was set with privilege. Context: any.
  */
-u32 fl_flow_so_priority(const struct sock *sk, const struct fl_flow *f)
+u32 fl_flow_so_priority(const struct sock *sk)
 {
 	u32 prio = READ_ONCE(sk->sk_priority);
 
-	if (f && prio <= TC_PRIO_INTERACTIVE)
-		prio = min(prio, READ_ONCE(f->ns->priority_max));
+	if (prio <= TC_PRIO_INTERACTIVE)
+		prio = min(prio,
+			   READ_ONCE(fl_ns_of(sock_net(sk))->priority_max));
 	return min_t(u32, prio, FL_PRIORITY_MAX);
 }
 EXPORT_SYMBOL_GPL(fl_flow_so_priority);
 
-/* The most that one without privilege gets of a setting. */
+/* The most that one without privilege gets of a setting; 0 = nothing at all. A longer
+ * base RTT is a higher target, as a priority is; a higher line rate is a larger share, as
+ * a weight is. A near deadline makes D2TCP take up to FL_DEADLINE_WEIGHT_MILLI: for
+ * whom the ceiling of weights is above that it is nothing new.
+ */
 static u32 fl_ceiling(const struct fl_ns *ns, enum fl_setting_id id)
 {
+	u32 weight_max_milli = READ_ONCE(ns->weight_max_milli);
+
 	switch (id) {
 	case FL_SET_PRIORITY:
 		return READ_ONCE(ns->priority_max);
 	case FL_SET_WEIGHT:
-		return READ_ONCE(ns->weight_max_milli);
+		return weight_max_milli;
+	case FL_SET_DEADLINE:
+		return weight_max_milli < FL_DEADLINE_WEIGHT_MILLI ? 0 :
+								     U32_MAX;
 	default:
-		return U32_MAX;
+		return 0;
 	}
 }
 
@@ -85,6 +94,19 @@ int fl_attr_range(enum fl_setting_id id, u32 val,
 	return -EINVAL;
 }
 
+/* Say why somebody without privilege does not get it. */
+static void fl_attr_above(enum fl_setting_id id, u32 ceiling,
+			  struct netlink_ext_ack *extack)
+{
+	if (ceiling)
+		FL_SET_ERR(extack, "above the ceiling, needs CAP_NET_ADMIN",
+			   "%s above %u needs CAP_NET_ADMIN",
+			   fl_ranges[id].name, ceiling);
+	else
+		FL_SET_ERR(extack, "needs CAP_NET_ADMIN",
+			   "%s needs CAP_NET_ADMIN", fl_ranges[id].name);
+}
+
 /* May it be so? Context: any. Return: 0, -EINVAL, -EPERM. */
 static int fl_attr_check(struct fl_ns *ns, struct fl_request *rq)
 {
@@ -102,10 +124,7 @@ static int fl_attr_check(struct fl_ns *ns, struct fl_request *rq)
 			return err;
 		}
 		if (!rq->privileged && val > fl_ceiling(ns, id)) {
-			FL_SET_ERR(rq->extack,
-				   "above the ceiling, needs CAP_NET_ADMIN",
-				   "%s above %u needs CAP_NET_ADMIN",
-				   fl_ranges[id].name, fl_ceiling(ns, id));
+			fl_attr_above(id, fl_ceiling(ns, id), rq->extack);
 			fl_count(ns, FL_A_STAT_REFUSED_CEILING);
 			return -EPERM;
 		}
@@ -128,7 +147,7 @@ static bool fl_attr_want(const struct fl_flow *f, enum fl_setting_id id,
 		return false;
 	*val = v->val[id];
 	*from = v->from[id];
-	if (v == &f->own && !(f->privileged & BIT(id)) &&
+	if (!(v->privileged & BIT(id)) &&
 	    *val > fl_ceiling(f->ns, id)) {
 		*val = fl_ceiling(f->ns, id);
 		*from = FL_FROM_LIMIT;
@@ -180,14 +199,16 @@ static u32 fl_attr_weight_counted(const struct sock *sk,
  * @sk: the socket
  * @f: its settings
  *
- * Context: any, socket lock held. Return: bits of what has changed.
+ * Context: any, @f->lock held; RCU or the socket lock.
+ * Return: bits of what has changed: then fl_attr_tell() or fl_attr_tell_held() is due.
  */
 u32 fl_attr_commit(struct sock *sk, struct fl_flow *f)
 {
 	struct fl_event ev[__FL_SET_COUNT];
-	const struct fl_cc *cc = fl_flow_cc(f);
 	u32 id, i, count = 0, changed = 0;
 
+	if (f->gone)
+		return 0;
 	for (id = 0; id < __FL_SET_COUNT; id++) {
 		bool had = f->now.set & BIT(id);
 		u8 from = FL_FROM_DEFAULT;
@@ -214,14 +235,47 @@ u32 fl_attr_commit(struct sock *sk, struct fl_flow *f)
 		return 0;
 	/* pairs with fl_flow_changed() */
 	smp_store_release(&f->gen, f->gen + 1);
-	if (cc && cc->changed)
-		cc->changed(sk);
 	for (i = 0; i < count; i++) {
 		trace_fl_attr_change(sk, f->cookie, ev[i].what, ev[i].old,
 				     ev[i].new, ev[i].new_from);
 		fl_event_send(f->ns, &ev[i]);
 	}
 	return changed;
+}
+
+/**
+ * fl_attr_tell() - let the congestion control look at what fl_attr_commit() has changed
+ * @sk: the socket
+ * @f: its settings
+ *
+ * Context: any, socket lock held, @f->lock not.
+ */
+void fl_attr_tell(struct sock *sk, struct fl_flow *f)
+{
+	const struct fl_cc *cc = fl_flow_cc(f);
+
+	if (cc && cc->changed)
+		cc->changed(sk);
+}
+
+/**
+ * fl_attr_tell_held() - the same for who has not locked the socket
+ * @sk: the socket, held
+ *
+ * If a process has it locked, for however long, the control looks with its next ACK or
+ * RTT. Context: process.
+ */
+void fl_attr_tell_held(struct sock *sk)
+{
+	struct fl_flow *f;
+
+	local_bh_disable();
+	bh_lock_sock(sk);
+	f = sock_owned_by_user(sk) ? NULL : fl_flow_find(sk);
+	if (f)
+		fl_attr_tell(sk, f);
+	bh_unlock_sock(sk);
+	local_bh_enable();
 }
 
 /* Tell that a request was refused. */
@@ -267,18 +321,22 @@ static int fl_attr_pay(struct sock *sk, struct fl_flow *f,
  * @f: its settings
  * @rq: what is wanted; all of it happens or nothing
  *
- * Context: process, socket lock held. Return: 0, -EINVAL out of range, -EPERM
- * above the ceiling, -EDQUOT beyond the budget, -ENOMEM.
+ * Context: process; RCU or the socket lock. If @rq->changed, fl_attr_tell() or
+ * fl_attr_tell_held() is due. Return: 0, -EINVAL out of range, -EPERM above the
+ * ceiling, -EDQUOT beyond the budget, -ENOMEM, -ENOENT the connection has ended.
  */
 int fl_attr_set(struct sock *sk, struct fl_flow *f, struct fl_request *rq)
 {
 	u32 id;
 	int err;
 
-	err = fl_attr_check(f->ns, rq) ?: fl_attr_pay(sk, f, rq);
+	spin_lock_bh(&f->lock);
+	err = f->gone ? -ENOENT :
+	      fl_attr_check(f->ns, rq) ?: fl_attr_pay(sk, f, rq);
 	if (err) {
-		fl_attr_refused(sk, f, rq, err);
-		return err;
+		if (err != -ENOENT)
+			fl_attr_refused(sk, f, rq, err);
+		goto unlock;
 	}
 	for (id = 0; id < __FL_SET_COUNT; id++) {
 		if (!(rq->v.set & BIT(id)))
@@ -292,12 +350,14 @@ int fl_attr_set(struct sock *sk, struct fl_flow *f, struct fl_request *rq)
 		/* pairs with the acquire in fl_attr_inherit() */
 		smp_store_release(&f->own.set, f->own.set | BIT(id));
 		if (rq->privileged)
-			f->privileged |= BIT(id);
+			f->own.privileged |= BIT(id);
 		else
-			f->privileged &= ~BIT(id);
+			f->own.privileged &= ~BIT(id);
 	}
-	fl_attr_commit(sk, f);
-	return 0;
+	rq->changed = fl_attr_commit(sk, f);
+unlock:
+	spin_unlock_bh(&f->lock);
+	return err;
 }
 
 /**
@@ -320,11 +380,11 @@ void fl_attr_inherit(struct sock *sk, struct fl_flow *f,
 		f->own.val[id] = READ_ONCE(listener->own.val[id]);
 		f->own.from[id] = FL_FROM_LISTENER;
 	}
-	f->privileged = READ_ONCE(listener->privileged);
+	f->own.privileged = READ_ONCE(listener->own.privileged);
 	weight = min(f->own.val[FL_SET_WEIGHT], fl_ceiling(f->ns,
 							   FL_SET_WEIGHT));
 	if (set & BIT(FL_SET_WEIGHT) &&
-	    !(f->privileged & BIT(FL_SET_WEIGHT)) &&
+	    !(f->own.privileged & BIT(FL_SET_WEIGHT)) &&
 	    fl_limit_charge(sk, f, weight, true)) {
 		set &= ~BIT(FL_SET_WEIGHT);
 		fl_count(f->ns, FL_A_STAT_REFUSED_BUDGET);
@@ -390,7 +450,6 @@ void fl_attr_info(struct sock *sk, const struct fl_flow *f,
 		  struct fl_info *info)
 {
 	const struct fl_profile *pf = fl_profile_get(sock_net(sk));
-	const struct tcp_congestion_ops *ca;
 	const struct fl_attached *at;
 	u8 from_profile = FL_FROM_NETNS;
 	const struct fl_prefix *p;
@@ -421,9 +480,7 @@ void fl_attr_info(struct sock *sk, const struct fl_flow *f,
 	info->policy = f ? fl_flow_policy(f) : 0;
 	if (sk->sk_state == TCP_LISTEN)
 		info->flags |= FL_INFO_LISTENER;
-	ca = READ_ONCE(inet_csk(sk)->icsk_ca_ops);
-	if (ca)
-		strscpy(info->cc, ca->name, sizeof(info->cc));
+	strscpy(info->cc, fl_cc_name(sk), sizeof(info->cc));
 	at = f ? rcu_dereference(f->attached) : NULL;
 	if (at)
 		at->cc->info(sk, at, info);

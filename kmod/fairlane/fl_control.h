@@ -3,10 +3,12 @@
  * fairlane.ko inside: what the files of the control plane share.
  *
  * Locks, outermost first:
- *	generic netlink's	requests come one at a time: policies, profiles,
- *				limits are changed under it (or under rtnl-free
- *				sysctl writes, see fl_prefix.c)
- *	socket lock		a socket's struct fl_flow
+ *	fl_ns.requests		requests of a namespace come one at a time: policies,
+ *				profiles, limits are changed under it (or under
+ *				rtnl-free sysctl writes, see fl_prefix.c)
+ *	socket lock		never taken inside fl_ns.requests: a socket's owner
+ *				can keep it for as long as he likes
+ *	fl_flow.lock		a socket's settings; BH
  *	fl_ns.account_lock	accounts and what flows are charged; BH
  *	fl_ns.event_lock	numbers events and keeps them in order; BH
  *	fl_ns.flows' own	the namespace's list of flows; BH
@@ -25,8 +27,12 @@
 #include <net/net_namespace.h>
 #include <net/netlink.h>
 #include <net/netns/generic.h>
+#include <net/tcp.h>
 
 #include "fl_flow.h"
+
+/* Owners of sockets that events tell apart; a power of two. */
+#define FL_EVENT_OWNERS_SHIFT	6
 
 struct genl_info;
 struct genl_family;
@@ -36,6 +42,7 @@ struct netlink_callback;
  * struct fl_ns - the control plane of a network namespace
  * @net: the namespace
  * @profile: its settings
+ * @requests: held while a netlink request is answered
  * @flows: flows by the socket's cookie
  * @priority_max: best priority that needs no privilege
  * @weight_max_milli: largest weight that needs no privilege, thousandths
@@ -54,10 +61,13 @@ struct netlink_callback;
  * @account_lock: for these
  * @event_lock: for @event_seq and the order of events
  * @event_seq: number of the last event
+ * @event_second: the second that @event_spent is of
+ * @event_spent: events of sockets, by a hash of their owner
  */
 struct fl_ns {
 	struct net *net;
 	const struct fl_profile *profile;
+	struct mutex requests;		/* one at a time */
 	struct xarray flows;
 	u32 priority_max;
 	u32 weight_max_milli;
@@ -75,6 +85,8 @@ struct fl_ns {
 	spinlock_t account_lock;	/* accounts, budgets, charges */
 	spinlock_t event_lock;		/* event_seq and order */
 	u64 event_seq;
+	u32 event_second;
+	u16 event_spent[1 << FL_EVENT_OWNERS_SHIFT];
 };
 
 /**
@@ -83,12 +95,26 @@ struct fl_ns {
  * @privileged: limits do not bind him
  * @extack: where to say why not, may be NULL
  * @bad: the setting that was refused
+ * @changed: bits of what has changed
  */
 struct fl_request {
 	struct fl_values v;
 	bool privileged;
 	struct netlink_ext_ack *extack;
 	enum fl_setting_id bad;
+	u32 changed;
+};
+
+/**
+ * struct fl_choice - what the policies say of a connection
+ * @values: settings
+ * @order: the policy; 0 = none matches
+ * @gen: generation of the policies that were asked
+ */
+struct fl_choice {
+	struct fl_values values;
+	u32 order;
+	u32 gen;
 };
 
 /**
@@ -163,6 +189,15 @@ static inline bool fl_is_tcp(const struct sock *sk)
 	       (sk->sk_family == AF_INET || sk->sk_family == AF_INET6);
 }
 
+/* Name of a socket's congestion control. Context: RCU, or socket lock held. */
+static inline const char *fl_cc_name(const struct sock *sk)
+{
+	const struct tcp_congestion_ops *ca;
+
+	ca = READ_ONCE(inet_csk(sk)->icsk_ca_ops);
+	return ca ? ca->name : "";
+}
+
 /* Bytes of an address in struct fl_tuple. */
 static inline int fl_addr_len(u8 family)
 {
@@ -191,6 +226,8 @@ int fl_attr_range(enum fl_setting_id id, u32 val,
 void fl_attr_inherit(struct sock *sk, struct fl_flow *f,
 		     const struct fl_flow *listener);
 u32 fl_attr_commit(struct sock *sk, struct fl_flow *f);
+void fl_attr_tell(struct sock *sk, struct fl_flow *f);
+void fl_attr_tell_held(struct sock *sk);
 void fl_attr_info(struct sock *sk, const struct fl_flow *f,
 		  struct fl_info *info);
 
@@ -199,6 +236,7 @@ void fl_tuple_of(const struct sock *sk, struct fl_tuple *t);
 struct sock *fl_sock_by_tuple(struct net *net, const struct fl_tuple *t,
 			      int ifindex);
 bool fl_sock_accepted(struct net *net, const struct sock *sk);
+struct sock *fl_sock_by_cookie(struct net *net, u64 cookie);
 void fl_sock_each(struct net *net, void (*act)(struct sock *sk, void *arg),
 		  void *arg);
 
@@ -219,8 +257,9 @@ int fl_budget_set_doit(struct sk_buff *skb, struct genl_info *info);
 int fl_budget_del_doit(struct sk_buff *skb, struct genl_info *info);
 
 /* fl_policy.c, fl_genl_policy.c */
-bool fl_policy_decide(struct sock *sk, struct fl_flow **fp, bool accepted,
-		      gfp_t gfp);
+void fl_policy_choose(const struct sock *sk, bool accepted,
+		      struct fl_choice *choice);
+bool fl_policy_note(struct fl_flow *f, const struct fl_choice *choice);
 void fl_policy_net_exit(struct fl_ns *ns);
 int fl_policy_get_doit(struct sk_buff *skb, struct genl_info *info);
 int fl_policy_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);

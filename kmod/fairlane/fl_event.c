@@ -7,8 +7,13 @@
  * of them see the same order. A reader that is too slow loses events: its
  * socket reports ENOBUFS once, and the numbers have a gap. Without readers an
  * event costs a lock and an addition.
+ *
+ * Anybody can make events, by changing his sockets or failing to. Owners are told apart
+ * by a hash of their uid, and each may have FL_EVENT_RATE events in a second of 2^30 ns:
+ * the others' are not drowned in his.
  */
 #include <linux/cred.h>
+#include <linux/hash.h>
 #include <linux/sched.h>
 #include <linux/timekeeping.h>
 #include <net/genetlink.h>
@@ -19,8 +24,21 @@
 /* Enough for all attributes. */
 #define FL_EVENT_BYTES	512
 
-/* fl_genl.c's, which needs all files that answer requests: none of them needs it. */
-const struct genl_family *fl_family __ro_after_init;
+/* log2 of ns in what counts as a second. */
+#define FL_EVENT_SECOND_SHIFT	30
+
+/* fl_genl.c's, which needs all files that answer requests: none of them needs it. NULL
+ * while there is none. Context: RCU, or a request.
+ */
+const struct genl_family *fl_family;
+
+/* The process as those may know it who listen here. */
+static u32 fl_event_pid(const struct fl_ns *ns)
+{
+	if (ns->net->user_ns == &init_user_ns)
+		return task_tgid_nr(current);
+	return task_tgid_vnr(current);
+}
 
 /* Who does it, if it is a process. */
 static int fl_event_put_actor(struct sk_buff *skb, const struct fl_ns *ns)
@@ -33,7 +51,7 @@ static int fl_event_put_actor(struct sk_buff *skb, const struct fl_ns *ns)
 	strscpy_pad(comm, current->comm, sizeof(comm));
 	return nla_put_u32(skb, FL_A_EVENT_UID,
 			   from_kuid_munged(ns->net->user_ns, current_uid())) ||
-	       nla_put_u32(skb, FL_A_EVENT_PID, current->tgid) ||
+	       nla_put_u32(skb, FL_A_EVENT_PID, fl_event_pid(ns)) ||
 	       nla_put_string(skb, FL_A_EVENT_COMM, comm);
 }
 
@@ -54,8 +72,7 @@ static int fl_event_put_sock(struct sk_buff *skb, const struct fl_ns *ns,
 	       nla_put_be16(skb, FL_A_EVENT_RPORT, t.rport) ||
 	       nla_put_u32(skb, FL_A_EVENT_OWNER,
 			   from_kuid_munged(ns->net->user_ns, sk->sk_uid)) ||
-	       nla_put_string(skb, FL_A_EVENT_CC,
-			      inet_csk(sk)->icsk_ca_ops->name) ||
+	       nla_put_string(skb, FL_A_EVENT_CC, fl_cc_name(sk)) ||
 	       (fl_flow_policy(ev->flow) &&
 		nla_put_u32(skb, FL_A_EVENT_POLICY, fl_flow_policy(ev->flow)));
 }
@@ -88,29 +105,46 @@ static int fl_event_put(struct sk_buff *skb, const struct fl_ns *ns,
 	return 0;
 }
 
+/* May the owner of a socket have another event? Context: ns->event_lock held. */
+static bool fl_event_allowed(struct fl_ns *ns, const struct sock *sk)
+{
+	u32 slot = hash_32(__kuid_val(sk->sk_uid), FL_EVENT_OWNERS_SHIFT);
+	u32 second = ktime_get_ns() >> FL_EVENT_SECOND_SHIFT;
+
+	if (second != ns->event_second) {
+		ns->event_second = second;
+		memset(ns->event_spent, 0, sizeof(ns->event_spent));
+	}
+	if (ns->event_spent[slot] >= FL_EVENT_RATE)
+		return false;
+	ns->event_spent[slot]++;
+	return true;
+}
+
 /* Context: ns->event_lock held. Return: 0, or an error if nobody got it. */
 static int fl_event_multicast(struct fl_ns *ns, const struct fl_event *ev)
 {
+	const struct genl_family *family = READ_ONCE(fl_family);
 	struct sk_buff *skb;
 	void *head;
 	int err;
 
-	/* settings may be made before requests can */
-	if (!fl_family || !genl_has_listeners(fl_family, ns->net, 0))
+	/* settings may be made before requests can, and afterwards */
+	if (!family || !genl_has_listeners(family, ns->net, 0))
 		return 0;
+	if (ev->sk && !fl_event_allowed(ns, ev->sk))
+		return -ENOBUFS;
 	skb = genlmsg_new(FL_EVENT_BYTES, GFP_ATOMIC | __GFP_NOWARN);
 	if (!skb)
 		return -ENOMEM;
-	head = genlmsg_put(skb, 0, ns->event_seq, fl_family, 0,
-			   FL_CMD_EVENT);
+	head = genlmsg_put(skb, 0, ns->event_seq, family, 0, FL_CMD_EVENT);
 	err = head ? fl_event_put(skb, ns, ev) : -EMSGSIZE;
 	if (err) {
 		nlmsg_free(skb);
 		return err;
 	}
 	genlmsg_end(skb, head);
-	err = genlmsg_multicast_netns(fl_family, ns->net, skb, 0, 0,
-				      GFP_ATOMIC);
+	err = genlmsg_multicast_netns(family, ns->net, skb, 0, 0, GFP_ATOMIC);
 	return err == -ESRCH ? 0 : err;
 }
 
@@ -119,7 +153,7 @@ static int fl_event_multicast(struct fl_ns *ns, const struct fl_event *ev)
  * @ns: where it happened
  * @ev: what
  *
- * Context: process or softirq; @ev->sk, if any, is locked.
+ * Context: process or softirq; of @ev->sk, if any, the settings are locked.
  */
 void fl_event_send(struct fl_ns *ns, const struct fl_event *ev)
 {

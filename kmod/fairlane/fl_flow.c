@@ -10,7 +10,9 @@
  *				copied from its listener
  *				-> ESTABLISHED: the connection is known
  *
- * Both are called with the socket locked. The copy of a listener still bears
+ * Both are called with the socket locked. Netlink makes entries without that lock, for
+ * which a process may keep it waiting: whoever has made one looks afterwards whether
+ * the socket has gone meanwhile. The copy of a listener still bears
  * the listener's cookie when it enters SYN_RECV (inet_csk_clone_lock() sets the
  * state before the cookie): that names the very listener, in a group with
  * SO_REUSEPORT too, and costs nothing while no socket has settings.
@@ -65,18 +67,61 @@ struct fl_flow *fl_flow_find(const struct sock *sk)
 }
 
 /* Has the last reference of a process gone, and the connection? Then its settings
- * were freed. Context: socket lock held.
+ * are freed. Context: any, the socket is held.
  */
 bool fl_sock_gone(const struct sock *sk)
 {
-	return sk->sk_state == TCP_CLOSE && sock_flag(sk, SOCK_DEAD);
+	return READ_ONCE(sk->sk_state) == TCP_CLOSE && sock_flag(sk, SOCK_DEAD);
 }
 
-/* New settings, all unset. Context: socket lock held. */
+/* Context: RCU callback. */
+static void fl_flow_free_rcu(struct rcu_head *rcu)
+{
+	struct fl_flow *f = container_of(rcu, struct fl_flow, rcu);
+
+	kfree(rcu_dereference_protected(f->decided, true));
+	kmem_cache_free(fl_flow_cache, f);
+}
+
+static void fl_flow_put(struct fl_flow *f)
+{
+	if (!refcount_dec_and_test(&f->ref))
+		return;
+	fl_prefix_forget(f);
+	kfree(f->meter);
+	call_rcu(&f->rcu, fl_flow_free_rcu);
+}
+
+/* Nobody finds it any more. Called twice if a socket goes while its settings are made,
+ * or outlives its namespace. Context: RCU, or socket lock held.
+ */
+static void fl_flow_remove(struct fl_flow *f)
+{
+	bool first;
+
+	spin_lock_bh(&f->lock);
+	first = !f->gone;
+	f->gone = true;
+	if (first) {
+		rhashtable_remove_fast(&fl_table, &f->node, fl_table_params);
+		if (f->cookie)
+			xa_erase_bh(&f->ns->flows, f->cookie);
+		fl_limit_release(f);
+	}
+	spin_unlock_bh(&f->lock);
+	if (!first)
+		return;
+	atomic64_dec(&f->ns->stats[FL_A_STAT_FLOWS]);
+	fl_flow_put(f);
+}
+
+/* New settings, all unset, or those that another has made just now. Context: socket
+ * lock held, or RCU and the socket held.
+ */
 static struct fl_flow *fl_flow_create(struct sock *sk, gfp_t gfp)
 {
 	struct fl_ns *ns = fl_ns_of(sock_net(sk));
-	struct fl_flow *f;
+	struct fl_flow *f, *other;
 
 	/* nobody would free it */
 	if (fl_sock_gone(sk))
@@ -87,29 +132,39 @@ static struct fl_flow *fl_flow_create(struct sock *sk, gfp_t gfp)
 	f->sk = sk;
 	f->ns = ns;
 	refcount_set(&f->ref, 1);
-	if (rhashtable_insert_fast(&fl_table, &f->node, fl_table_params)) {
+	spin_lock_init(&f->lock);
+	other = rhashtable_lookup_get_insert_fast(&fl_table, &f->node,
+						  fl_table_params);
+	if (other) {
 		kmem_cache_free(fl_flow_cache, f);
-		goto nomem;
+		if (IS_ERR(other))
+			goto nomem;
+		return other;
 	}
 	fl_count(ns, FL_A_STAT_FLOWS);
 	fl_count(ns, FL_A_STAT_CREATED);
-	return f;
+	/* pairs with fl_on_destroy(): one of the two sees the other */
+	smp_mb();
+	if (!fl_sock_gone(sk))
+		return f;
+	fl_flow_remove(f);
+	return NULL;
 
 nomem:
 	fl_count(ns, FL_A_STAT_NOMEM);
 	return NULL;
 }
 
-/* Put it into the namespace's list, if it is not there. Context: socket lock
- * held; not before the socket has its own cookie. Without memory it is not
- * listed; the next call tries again.
+/* Put it into the namespace's list, if it is not there. Context: @f->lock held; not
+ * before the socket has its own cookie. Without memory it is not listed; the next call
+ * tries again.
  */
 static void fl_flow_list(struct sock *sk, struct fl_flow *f)
 {
 	u32 halves[2];
 	u64 cookie;
 
-	if (f->cookie)
+	if (f->cookie || f->gone)
 		return;
 	sock_diag_save_cookie(sk, halves);
 	cookie = halves[0] | (u64)halves[1] << 32;
@@ -122,7 +177,8 @@ static void fl_flow_list(struct sock *sk, struct fl_flow *f)
  * @sk: the socket, not one that was just copied
  * @gfp: how to allocate
  *
- * Context: socket lock held. Return: NULL without memory.
+ * Context: socket lock held, or RCU and the socket held. Return: NULL without memory, or
+ * if the socket has gone.
  */
 struct fl_flow *fl_flow_get(struct sock *sk, gfp_t gfp)
 {
@@ -130,8 +186,11 @@ struct fl_flow *fl_flow_get(struct sock *sk, gfp_t gfp)
 
 	if (!f)
 		f = fl_flow_create(sk, gfp);
-	if (f)
+	if (f && !READ_ONCE(f->cookie)) {
+		spin_lock_bh(&f->lock);
 		fl_flow_list(sk, f);
+		spin_unlock_bh(&f->lock);
+	}
 	return f;
 }
 
@@ -154,35 +213,6 @@ struct sock *fl_flow_hold(struct fl_flow *f)
 	return NULL;
 }
 
-/* Context: RCU callback. */
-static void fl_flow_free_rcu(struct rcu_head *rcu)
-{
-	struct fl_flow *f = container_of(rcu, struct fl_flow, rcu);
-
-	kfree(rcu_dereference_protected(f->decided, true));
-	kmem_cache_free(fl_flow_cache, f);
-}
-
-static void fl_flow_put(struct fl_flow *f)
-{
-	if (!refcount_dec_and_test(&f->ref))
-		return;
-	fl_prefix_forget(f);
-	kfree(f->meter);
-	call_rcu(&f->rcu, fl_flow_free_rcu);
-}
-
-/* Nobody finds it any more. Context: socket lock held, or no socket uses it. */
-static void fl_flow_remove(struct fl_flow *f)
-{
-	rhashtable_remove_fast(&fl_table, &f->node, fl_table_params);
-	if (f->cookie)
-		xa_erase_bh(&f->ns->flows, f->cookie);
-	fl_limit_release(f);
-	atomic64_dec(&f->ns->stats[FL_A_STAT_FLOWS]);
-	fl_flow_put(f);
-}
-
 /* Was a connection accepted, by what it did just now or by who listens? */
 static bool fl_flow_accepted(const struct sock *sk, int old)
 {
@@ -192,17 +222,28 @@ static bool fl_flow_accepted(const struct sock *sk, int old)
 }
 
 /* A connection begins, or its congestion control: settings take effect. The
- * policies are asked once, @old is the state that the connection was in.
+ * policies are asked once, @old is the state that the connection was in. Context:
+ * socket lock held.
  */
 static void fl_flow_begin(struct sock *sk, struct fl_flow *f, int old)
 {
-	fl_flow_list(sk, f);
-	if (!f->policy_gen && !list_empty(&f->ns->policies))
-		fl_policy_decide(sk, &f, fl_flow_accepted(sk, old),
-				 GFP_ATOMIC);
+	struct fl_choice choice;
+	bool asked = !READ_ONCE(f->policy_gen) &&
+		     !list_empty(&f->ns->policies);
+	u32 changed;
+
+	if (asked)
+		fl_policy_choose(sk, fl_flow_accepted(sk, old), &choice);
 	/* another destination than the last time, perhaps */
 	f->prefix_gen = 0;
-	fl_attr_commit(sk, f);
+	spin_lock_bh(&f->lock);
+	fl_flow_list(sk, f);
+	if (asked)
+		fl_policy_note(f, &choice);
+	changed = fl_attr_commit(sk, f);
+	spin_unlock_bh(&f->lock);
+	if (changed)
+		fl_attr_tell(sk, f);
 }
 
 /**
@@ -274,9 +315,10 @@ void fl_flow_detach(struct sock *sk, struct fl_flow *f)
 		return;
 	atomic64_dec(&f->ns->stats[FL_A_STAT_FLOWS_CC]);
 	RCU_INIT_POINTER(f->attached, NULL);
-	/* its weight may not count any more; a socket that is gone paid back */
-	if (!fl_sock_gone(sk))
-		fl_attr_commit(sk, f);
+	/* its weight may not count any more */
+	spin_lock_bh(&f->lock);
+	fl_attr_commit(sk, f);
+	spin_unlock_bh(&f->lock);
 	fl_flow_put(f);
 }
 EXPORT_SYMBOL_GPL(fl_flow_detach);
@@ -318,6 +360,26 @@ static void fl_on_copy(struct sock *sk)
 	rcu_read_unlock();
 }
 
+/* A connection of which we know nothing is established: does a policy concern it?
+ * Context: socket lock held.
+ */
+static void fl_on_unknown(struct sock *sk, int old)
+{
+	struct fl_choice choice;
+	struct fl_flow *f;
+
+	if (list_empty(&fl_ns_of(sock_net(sk))->policies))
+		return;
+	fl_policy_choose(sk, fl_flow_accepted(sk, old), &choice);
+	f = choice.order ? fl_flow_get(sk, GFP_ATOMIC) : NULL;
+	if (!f)
+		return;
+	spin_lock_bh(&f->lock);
+	fl_policy_note(f, &choice);
+	fl_attr_commit(sk, f);
+	spin_unlock_bh(&f->lock);
+}
+
 static void fl_on_state(void *data, const struct sock *csk, const int old,
 			const int new)
 {
@@ -330,23 +392,25 @@ static void fl_on_state(void *data, const struct sock *csk, const int old,
 		fl_on_copy(sk);
 	} else if (new == TCP_ESTABLISHED) {
 		f = fl_flow_find(sk);
-		if (!f && !list_empty(&fl_ns_of(sock_net(sk))->policies))
-			fl_policy_decide(sk, &f, fl_flow_accepted(sk, old),
-					 GFP_ATOMIC);
 		if (f)
 			fl_flow_begin(sk, f, old);
+		else
+			fl_on_unknown(sk, old);
 	} else if (new == TCP_CLOSE) {
 		/* disconnect: the next connection is decided anew */
 		f = fl_flow_find(sk);
 		if (f)
-			f->policy_gen = 0;
+			WRITE_ONCE(f->policy_gen, 0);
 	}
 }
 
 static void fl_on_destroy(void *data, struct sock *sk)
 {
-	struct fl_flow *f = fl_flow_find(sk);
+	struct fl_flow *f;
 
+	/* pairs with fl_flow_create() */
+	smp_mb();
+	f = fl_flow_find(sk);
 	if (f)
 		fl_flow_remove(f);
 }
@@ -416,6 +480,7 @@ static int __net_init fl_ns_init(struct net *net)
 	struct fl_ns *ns = fl_ns_of(net);
 
 	ns->net = net;
+	mutex_init(&ns->requests);
 	xa_init_flags(&ns->flows, XA_FLAGS_LOCK_BH);
 	INIT_LIST_HEAD(&ns->policies);
 	ns->policy_gen = 1;
@@ -435,8 +500,10 @@ static void __net_exit fl_ns_exit(struct net *net)
 	struct fl_flow *f;
 	unsigned long i;
 
+	rcu_read_lock();
 	xa_for_each(&ns->flows, i, f)
 		fl_flow_remove(f);
+	rcu_read_unlock();
 	xa_destroy(&ns->flows);
 	fl_policy_net_exit(ns);
 	fl_prefix_net_exit(ns);

@@ -10,14 +10,17 @@
  * own one wins. What is in force is computed when either changes; a congestion
  * control reads that with two loads, and sees changes by a generation.
  *
- * Writers hold the socket lock. So do congestion controls, who thus never see
- * half a change; others read each number with READ_ONCE.
+ * Writers hold the flow's own lock, fl_flow.lock, and never wait for the socket's:
+ * its owner can keep that one for as long as he likes. Readers, congestion controls
+ * among them, take no lock: they read each number with READ_ONCE, and whoever
+ * computes something from more than one does so again when the generation changes.
  */
 #ifndef FL_FLOW_H
 #define FL_FLOW_H
 
 #include <linux/refcount.h>
 #include <linux/rhashtable-types.h>
+#include <linux/spinlock.h>
 #include <linux/fairlane.h>
 #include <net/sock.h>
 
@@ -50,9 +53,10 @@ struct fl_attached {
  * @info: fill in what it knows; zeroed otherwise, settings already there. From what
  *	fl_flow_show() has shown, or @none. Context: RCU, socket possibly not
  *	locked: values may be torn
- * @changed: settings have changed on a live socket; optional. The next
- *	ACK or RTT sees it anyway, by fl_flow_changed(). Context: socket lock held, process
- *	or softirq
+ * @changed: settings have changed on a live socket; optional, for a control that wants
+ *	to act before its next ACK or RTT, where it compares generations anyway: not
+ *	called if a process has the socket just then and somebody else made the change.
+ *	Context: socket lock held, process or softirq
  *
  * Static; the module may not go before the last fl_flow_detach(), which its
  * release callback does.
@@ -70,11 +74,13 @@ struct fl_cc {
 /**
  * struct fl_values - settings from one source
  * @set: bit mask of enum fl_setting_id: which there are
+ * @privileged: bits of @set that limits do not bind
  * @from: enum fl_from
  * @val: their values
  */
 struct fl_values {
 	u8 set;
+	u8 privileged;
 	u8 from[__FL_SET_COUNT];
 	u32 val[__FL_SET_COUNT];
 };
@@ -93,7 +99,8 @@ struct fl_decided {
  * struct fl_flow - a socket's settings
  * @now: in force
  * @gen: changes whenever @now does
- * @prefix_gen: generation of the namespace's profiles that @prefix is of
+ * @prefix_gen: generation of the namespace's profiles that @prefix is of; this and
+ *	@prefix: socket lock
  * @policy_gen: generation of the policies that were asked; 0 = not yet
  * @ns: its network namespace
  * @prefix: profile of its destination; NULL = the namespace's
@@ -104,7 +111,9 @@ struct fl_decided {
  * @decided: set by a policy, NULL = never; lives as long as this
  * @charged_milli: how much its weight costs @account
  * @ref: the table's, and one of an attached congestion control
- * @privileged: bits of @own that limits do not bind
+ * @lock: of @now, @own, @decided, @policy_gen, @cookie, @gone and what is charged; BH,
+ *	inside the socket lock
+ * @gone: the socket is going: nothing is set, listed or charged any more
  * @cookie: the socket's, once it is in @ns' list; 0 = not yet
  * @node: in the table of all flows, by @sk
  * @account: who pays for the weight, NULL = not counted; fl_limit.c. Writers'
@@ -125,7 +134,8 @@ struct fl_flow {
 	u32 charged_milli;
 	struct fl_decided __rcu *decided;
 	refcount_t ref;
-	u8 privileged;
+	spinlock_t lock;	/* see above */
+	bool gone;
 	u64 cookie;
 	struct rhash_head node;
 	union {
@@ -134,7 +144,7 @@ struct fl_flow {
 	};
 };
 
-/* What policies have decided of it, NULL = nothing. Context: socket lock held, or RCU. */
+/* What policies have decided of it, NULL = nothing. Context: its lock held, or RCU. */
 static inline const struct fl_decided *fl_flow_decided(const struct fl_flow *f)
 {
 	return rcu_dereference_check(f->decided, true);
@@ -156,15 +166,15 @@ void fl_flow_detach(struct sock *sk, struct fl_flow *f);
 const struct fl_attached *fl_flow_shown(const struct sock *sk,
 					const struct fl_cc *cc);
 
-/* Which of ours is attached? Context: socket lock held. */
+/* Which of ours is attached? Context: socket lock held, or RCU. */
 static inline const struct fl_cc *fl_flow_cc(const struct fl_flow *f)
 {
-	const struct fl_attached *at = rcu_dereference_protected(f->attached, true);
+	const struct fl_attached *at = rcu_dereference_check(f->attached, true);
 
 	return at ? at->cc : NULL;
 }
 
-u32 fl_flow_so_priority(const struct sock *sk, const struct fl_flow *f);
+u32 fl_flow_so_priority(const struct sock *sk);
 const struct fl_profile *fl_profile_for(const struct sock *sk,
 					struct fl_flow *f);
 
@@ -223,7 +233,7 @@ static inline u8 fl_flow_prio(const struct sock *sk, const struct fl_flow *f)
 {
 	if (f && READ_ONCE(f->now.set) & BIT(FL_SET_PRIORITY))
 		return READ_ONCE(f->now.val[FL_SET_PRIORITY]);
-	return fl_flow_so_priority(sk, f);
+	return fl_flow_so_priority(sk);
 }
 
 /* Weight, thousandths: FL_WEIGHT_MIN_MILLI to FL_WEIGHT_MAX_MILLI. */

@@ -4,12 +4,16 @@
  *
  * The ABI is in include/uapi/linux/fairlane.h, the same for programs in
  * Documentation/netlink/specs/fairlane.yaml. Attributes are checked strictly:
- * an unknown or malformed one is refused. Commands run one at a time, under
- * generic netlink's lock.
+ * an unknown or malformed one is refused.
+ *
+ * Commands run one at a time in each namespace, under a lock of the namespace, not under
+ * generic netlink's: who is root in a container may make a request take long, and
+ * whoever else talks to any family would wait for it.
  */
 #include <linux/module.h>
 #include <net/genetlink.h>
 
+#include "compat/compat.h"
 #include "fl_control.h"
 
 /* Longest path of a cgroup, so that a policy fits into a message. */
@@ -96,6 +100,18 @@ full:
 	return -EMSGSIZE;
 }
 
+static int fl_pre_doit(FL_GENL_OPS *ops, struct sk_buff *skb,
+		       struct genl_info *info)
+{
+	return mutex_lock_interruptible(&fl_ns_of(genl_info_net(info))->requests);
+}
+
+static void fl_post_doit(FL_GENL_OPS *ops, struct sk_buff *skb,
+			 struct genl_info *info)
+{
+	mutex_unlock(&fl_ns_of(genl_info_net(info))->requests);
+}
+
 #define FL_OP(name_, policy_, max_)					\
 	.cmd = FL_CMD_##name_, .policy = policy_, .maxattr = max_
 
@@ -161,13 +177,16 @@ static const struct genl_ops fl_genl_ops[] = {
 };
 
 static const struct genl_multicast_group fl_genl_groups[] = {
-	{ .name = FL_GENL_MCGRP_EVENTS },
+	{ .name = FL_GENL_MCGRP_EVENTS, .flags = FL_GENL_MCAST_ADMIN },
 };
 
 static struct genl_family fl_genl_family __ro_after_init = {
 	.name = FL_GENL_NAME,
 	.version = FL_GENL_VERSION,
 	.netnsok = true,
+	.parallel_ops = true,
+	.pre_doit = fl_pre_doit,
+	.post_doit = fl_post_doit,
 	.module = THIS_MODULE,
 	.ops = fl_genl_ops,
 	.n_ops = ARRAY_SIZE(fl_genl_ops),
@@ -178,12 +197,18 @@ static struct genl_family fl_genl_family __ro_after_init = {
 /* Context: process, module load. Return: 0 or a negative errno. */
 int fl_genl_init(void)
 {
-	fl_family = &fl_genl_family;
-	return genl_register_family(&fl_genl_family);
+	int err = genl_register_family(&fl_genl_family);
+
+	if (!err)
+		WRITE_ONCE(fl_family, &fl_genl_family);
+	return err;
 }
 
 /* Context: process, module unload. */
 void fl_genl_exit(void)
 {
+	/* sockets that go still tell; the number of the group may be another's soon */
+	WRITE_ONCE(fl_family, NULL);
+	synchronize_rcu();
 	genl_unregister_family(&fl_genl_family);
 }

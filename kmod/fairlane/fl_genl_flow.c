@@ -152,7 +152,7 @@ static void fl_append_fields(struct sk_buff *skb, const struct fl_info *info,
 	}
 }
 
-/* The attributes of a flow. Context: RCU, or socket lock held; socket held. */
+/* The attributes of a flow. Context: RCU, socket held. */
 static int fl_flow_put_attrs(struct sk_buff *skb, struct user_namespace *user,
 			     struct sock *sk, const struct fl_flow *f)
 {
@@ -219,47 +219,28 @@ static int fl_addr_parse(struct in6_addr *to, const struct nlattr *nla,
 	return 0;
 }
 
-/**
- * struct fl_wanted - a socket that is looked for
- * @cookie: its cookie
- * @sk: the socket, once found, held
+/* The socket with this cookie, not 0. Those that have settings are in an index. The
+ * others are looked for in the kernel's tables, which takes as long as they are large: for
+ * the namespace's administrator. Context: process. Return: held, or NULL.
  */
-struct fl_wanted {
-	u64 cookie;
-	struct sock *sk;
-};
-
-static void fl_wanted_is(struct sock *sk, void *arg)
+static struct sock *fl_flow_by_cookie(struct sk_buff *skb, struct net *net,
+				      u64 cookie)
 {
-	struct fl_wanted *w = arg;
-
-	if (!w->sk && atomic64_read(&sk->sk_cookie) == w->cookie) {
-		sock_hold(sk);
-		w->sk = sk;
-	}
-}
-
-/* The socket with this cookie, not 0. It has an index only for sockets that have
- * settings; the others are looked for in the kernel's tables, which takes as long as
- * they are large. Context: process. Return: held, or NULL.
- */
-static struct sock *fl_sock_by_cookie(struct net *net, u64 cookie)
-{
-	struct fl_wanted w = { .cookie = cookie };
+	struct sock *sk = NULL;
 	struct fl_flow *f;
 
 	rcu_read_lock();
 	f = xa_load(&fl_ns_of(net)->flows, cookie);
 	if (f)
-		w.sk = fl_flow_hold(f);
+		sk = fl_flow_hold(f);
 	rcu_read_unlock();
-	if (!w.sk)
-		fl_sock_each(net, fl_wanted_is, &w);
-	return w.sk;
+	if (!sk && netlink_ns_capable(skb, net->user_ns, CAP_NET_ADMIN))
+		sk = fl_sock_by_cookie(net, cookie);
+	return sk;
 }
 
 /* The socket that a request names. Return: held, or an error. */
-static struct sock *fl_flow_named(struct genl_info *info)
+static struct sock *fl_flow_named(struct sk_buff *skb, struct genl_info *info)
 {
 	struct net *net = genl_info_net(info);
 	struct nlattr **tb = info->attrs;
@@ -268,11 +249,12 @@ static struct sock *fl_flow_named(struct genl_info *info)
 	int err = 0;
 
 	if (tb[FL_A_FLOW_COOKIE]) {
-		sk = fl_sock_by_cookie(net, nla_get_u64(tb[FL_A_FLOW_COOKIE]));
+		sk = fl_flow_by_cookie(skb, net,
+				       nla_get_u64(tb[FL_A_FLOW_COOKIE]));
 		if (sk)
 			return sk;
 		NL_SET_ERR_MSG_ATTR(info->extack, tb[FL_A_FLOW_COOKIE],
-				    "no TCP socket with this cookie here");
+				    "no TCP socket with this cookie here; of one without settings and privilege give the addresses");
 		return ERR_PTR(-ENOENT);
 	}
 	if (!tb[FL_A_FLOW_LPORT] ||
@@ -312,7 +294,7 @@ static struct sock *fl_flow_named(struct genl_info *info)
 /* Context: process. */
 int fl_flow_get_doit(struct sk_buff *skb, struct genl_info *info)
 {
-	struct sock *sk = fl_flow_named(info);
+	struct sock *sk = fl_flow_named(skb, info);
 	struct sk_buff *reply;
 	void *head;
 	int err;
@@ -327,10 +309,10 @@ int fl_flow_get_doit(struct sk_buff *skb, struct genl_info *info)
 				 FL_CMD_FLOW_GET);
 	err = -EMSGSIZE;
 	if (head) {
-		lock_sock(sk);
+		rcu_read_lock();
 		err = fl_flow_put_attrs(reply, fl_reader_ns(skb), sk,
 					fl_flow_find(sk));
-		release_sock(sk);
+		rcu_read_unlock();
 	}
 	if (err) {
 		nlmsg_free(reply);
@@ -347,7 +329,6 @@ put:
 static bool fl_flow_wanted(const struct sock *sk, struct nlattr *const *tb)
 {
 	const struct inet_sock *inet = inet_sk(sk);
-	const struct tcp_congestion_ops *ca;
 
 	if (!tb)
 		return true;
@@ -364,9 +345,8 @@ static bool fl_flow_wanted(const struct sock *sk, struct nlattr *const *tb)
 		if (t.family != nla_get_u8(tb[FL_A_FLOW_FAMILY]))
 			return false;
 	}
-	ca = READ_ONCE(inet_csk(sk)->icsk_ca_ops);
 	return !tb[FL_A_FLOW_CC] ||
-	       (ca && !nla_strcmp(tb[FL_A_FLOW_CC], ca->name));
+	       !nla_strcmp(tb[FL_A_FLOW_CC], fl_cc_name(sk));
 }
 
 /* One flow into a dump. Context: RCU. Return: -EMSGSIZE if it does not fit. */
@@ -480,7 +460,7 @@ int fl_flow_set_doit(struct sk_buff *skb, struct genl_info *info)
 		NL_SET_ERR_MSG(info->extack, "nothing to set");
 		return -EINVAL;
 	}
-	sk = fl_flow_named(info);
+	sk = fl_flow_named(skb, info);
 	if (IS_ERR(sk))
 		return PTR_ERR(sk);
 	rq.privileged = netlink_ns_capable(skb, net->user_ns, CAP_NET_ADMIN);
@@ -491,17 +471,17 @@ int fl_flow_set_doit(struct sk_buff *skb, struct genl_info *info)
 		fl_count(fl_ns_of(net), FL_A_STAT_REFUSED_OWNER);
 		goto put;
 	}
-	lock_sock(sk);
-	f = fl_flow_get(sk, GFP_KERNEL);
-	if (f) {
+	rcu_read_lock();
+	f = fl_flow_get(sk, GFP_ATOMIC);
+	if (f)
 		err = fl_attr_set(sk, f, &rq);
-	} else if (fl_sock_gone(sk)) {
+	else
+		err = fl_sock_gone(sk) ? -ENOENT : -ENOMEM;
+	rcu_read_unlock();
+	if (err == -ENOENT)
 		NL_SET_ERR_MSG(info->extack, "the connection has ended");
-		err = -ENOENT;
-	} else {
-		err = -ENOMEM;
-	}
-	release_sock(sk);
+	if (rq.changed)
+		fl_attr_tell_held(sk);
 put:
 	sock_put(sk);
 	return err;

@@ -21,7 +21,7 @@ static const int fl_policy_types[__FL_SET_COUNT] = {
 	[FL_SET_DEADLINE] = FL_A_POLICY_DEADLINE_US,
 };
 
-/* Context: generic netlink's lock. */
+/* Context: ns->requests held. */
 static struct fl_policy *fl_policy_of(struct fl_ns *ns, u32 order)
 {
 	struct fl_policy *p;
@@ -292,6 +292,8 @@ static int fl_policy_values(struct fl_policy *p, struct genl_info *info)
 			       "policy gives nothing: name a priority, weight, ...");
 		return -EINVAL;
 	}
+	/* an administrator has made it */
+	p->values.privileged = p->values.set;
 	for (id = 0; id < __FL_SET_COUNT; id++) {
 		if (!(p->values.set & BIT(id)))
 			continue;
@@ -462,20 +464,29 @@ struct fl_reapply {
 static void fl_policy_reapply(struct sock *sk, void *arg)
 {
 	struct fl_reapply *r = arg;
-	bool accepted = fl_sock_accepted(r->net, sk);
+	struct fl_choice choice;
 	struct fl_flow *f;
+	u32 changed = 0;
 
-	lock_sock(sk);
-	if ((1 << sk->sk_state) & (TCPF_ESTABLISHED | TCPF_CLOSE_WAIT |
-				   TCPF_FIN_WAIT1 | TCPF_CLOSING |
-				   TCPF_LAST_ACK)) {
-		r->examined++;
-		f = fl_flow_find(sk);
-		if (fl_policy_decide(sk, &f, accepted, GFP_KERNEL) &&
-		    fl_attr_commit(sk, f))
-			r->changed++;
+	if (!((1 << READ_ONCE(sk->sk_state)) &
+	      (TCPF_ESTABLISHED | TCPF_CLOSE_WAIT | TCPF_FIN_WAIT1 |
+	       TCPF_CLOSING | TCPF_LAST_ACK)))
+		return;
+	r->examined++;
+	fl_policy_choose(sk, fl_sock_accepted(r->net, sk), &choice);
+	rcu_read_lock();
+	f = choice.order ? fl_flow_get(sk, GFP_ATOMIC) : fl_flow_find(sk);
+	if (f) {
+		spin_lock_bh(&f->lock);
+		if (fl_policy_note(f, &choice))
+			changed = fl_attr_commit(sk, f);
+		spin_unlock_bh(&f->lock);
 	}
-	release_sock(sk);
+	rcu_read_unlock();
+	if (!changed)
+		return;
+	r->changed++;
+	fl_attr_tell_held(sk);
 }
 
 /* Context: process. */

@@ -168,7 +168,7 @@ static bool fl_account_allows(const struct fl_ns *ns, const struct fl_flow *f,
  * @enforce: refuse what exceeds the budget
  *
  * Who pays is decided anew: a process's sockets move with it between cgroups.
- * Context: any, socket lock held. Return: 0, or -EDQUOT and nothing changed.
+ * Context: any, @f->lock held. Return: 0, or -EDQUOT and nothing changed.
  */
 int fl_limit_charge(struct sock *sk, struct fl_flow *f, u32 milli,
 		    bool enforce)
@@ -216,7 +216,7 @@ unlock:
 	return err;
 }
 
-/* The socket ends. Context: any. */
+/* The socket ends. Context: any, @f->lock held. */
 void fl_limit_release(struct fl_flow *f)
 {
 	if (!READ_ONCE(f->charged_milli))
@@ -243,11 +243,6 @@ void fl_limit_net_exit(struct fl_ns *ns)
 		list_del(&a->list);
 		kfree(a);
 	}
-}
-
-static void fl_limit_reapply(struct sock *sk, struct fl_flow *f)
-{
-	fl_attr_commit(sk, f);
 }
 
 /* Context: process. */
@@ -289,29 +284,33 @@ static void fl_limit_write(struct fl_ns *ns, u32 *limit, u32 what,
 	fl_event_send(ns, &ev);
 }
 
-/* Does something with each socket that has settings; @act has its lock. Context: process. */
-static void fl_limit_each(struct fl_ns *ns,
-			  void (*act)(struct sock *sk, struct fl_flow *f))
+/* Limits have changed: to each socket that has settings they apply again. Context:
+ * process.
+ */
+static void fl_limit_reapply(struct fl_ns *ns)
 {
 	unsigned long cookie = 0;
 	struct fl_flow *f;
 	struct sock *sk;
+	u32 changed;
 
 	for (;;) {
+		changed = 0;
 		rcu_read_lock();
 		f = xa_find_after(&ns->flows, &cookie, ULONG_MAX, XA_PRESENT);
 		sk = f ? fl_flow_hold(f) : NULL;
+		if (sk) {
+			spin_lock_bh(&f->lock);
+			changed = fl_attr_commit(sk, f);
+			spin_unlock_bh(&f->lock);
+		}
 		rcu_read_unlock();
 		if (!f)
 			break;
-		if (!sk)
-			continue;
-		lock_sock(sk);
-		f = fl_flow_find(sk);
-		if (f)
-			act(sk, f);
-		release_sock(sk);
-		sock_put(sk);
+		if (changed)
+			fl_attr_tell_held(sk);
+		if (sk)
+			sock_put(sk);
 		cond_resched();
 	}
 }
@@ -339,7 +338,7 @@ int fl_limit_set_doit(struct sk_buff *skb, struct genl_info *info)
 		       weight);
 	fl_limit_write(ns, &ns->budget_uid_milli, FL_A_LIMIT_BUDGET_UID_MILLI,
 		       budget);
-	fl_limit_each(ns, fl_limit_reapply);
+	fl_limit_reapply(ns);
 	return 0;
 }
 
@@ -448,7 +447,7 @@ static int fl_budget_write(struct genl_info *info, u32 milli)
 	ev.cgroup_id = cgroup;
 	fl_event_send(ns, &ev);
 	/* who pays may be another now */
-	fl_limit_each(ns, fl_limit_reapply);
+	fl_limit_reapply(ns);
 	return 0;
 }
 

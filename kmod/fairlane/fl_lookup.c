@@ -154,37 +154,27 @@ static bool fl_walk_take(struct fl_walk *w, struct sock *sk, u32 *skip)
 	return true;
 }
 
-/* Connections (bucket >= 0) or listeners (bucket < 0) of a bucket. */
-static void fl_walk_fill(struct fl_walk *w, long bucket, u32 skip)
+/* Connections of a bucket. */
+static void fl_walk_fill(struct fl_walk *w, unsigned int bucket, u32 skip)
 {
 	struct inet_hashinfo *h = fl_hashinfo(w->net);
-	struct inet_listen_hashbucket *l;
 	struct hlist_nulls_node *node;
 	struct sock *sk;
 	spinlock_t *lock;	/* of the bucket */
 
 	w->count = 0;
-	if (bucket >= 0) {
-		if (hlist_nulls_empty(&h->ehash[bucket].chain))
-			return;
-		lock = inet_ehash_lockp(h, bucket);
-		spin_lock_bh(lock);
-		sk_nulls_for_each(sk, node, &h->ehash[bucket].chain)
-			if (!fl_walk_take(w, sk, &skip))
-				break;
-		spin_unlock_bh(lock);
+	if (hlist_nulls_empty(&h->ehash[bucket].chain))
 		return;
-	}
-	l = &h->lhash2[-bucket - 1];
-	spin_lock_bh(&l->lock);
-	sk_nulls_for_each(sk, node, &l->nulls_head)
+	lock = inet_ehash_lockp(h, bucket);
+	spin_lock_bh(lock);
+	sk_nulls_for_each(sk, node, &h->ehash[bucket].chain)
 		if (!fl_walk_take(w, sk, &skip))
 			break;
-	spin_unlock_bh(&l->lock);
+	spin_unlock_bh(lock);
 }
 
 /**
- * fl_sock_each() - do something with each connection and listener
+ * fl_sock_each() - do something with each connection
  * @net: the namespace
  * @act: what; the socket is held, not locked
  * @arg: for @act
@@ -195,11 +185,10 @@ void fl_sock_each(struct net *net, void (*act)(struct sock *sk, void *arg),
 		  void *arg)
 {
 	struct inet_hashinfo *h = fl_hashinfo(net);
-	long bucket, first = -(long)h->lhash2_mask - 1;
 	struct fl_walk w = { .net = net };
-	unsigned int i, seen;
+	unsigned int bucket, i, seen;
 
-	for (bucket = first; bucket <= (long)h->ehash_mask; bucket++) {
+	for (bucket = 0; bucket <= h->ehash_mask; bucket++) {
 		seen = 0;
 		do {
 			fl_walk_fill(&w, bucket, seen);
@@ -211,4 +200,56 @@ void fl_sock_each(struct net *net, void (*act)(struct sock *sk, void *arg),
 		} while (w.count == FL_WALK_BATCH);
 		cond_resched();
 	}
+}
+
+/* Is it the socket that is looked for? Then hold it. Context: its bucket's lock held. */
+static bool fl_sock_is(struct net *net, struct sock *sk, u64 cookie)
+{
+	return net_eq(sock_net(sk), net) && sk_fullsock(sk) && fl_is_tcp(sk) &&
+	       atomic64_read(&sk->sk_cookie) == cookie &&
+	       refcount_inc_not_zero(&sk->sk_refcnt);
+}
+
+/**
+ * fl_sock_by_cookie() - the connection or listener with a cookie
+ * @net: the namespace
+ * @cookie: not 0
+ *
+ * Goes through all of the kernel's tables until it is found. Context: process.
+ * Return: the socket, held (sock_put()), or NULL.
+ */
+struct sock *fl_sock_by_cookie(struct net *net, u64 cookie)
+{
+	struct inet_hashinfo *h = fl_hashinfo(net);
+	struct sock *sk, *found = NULL;
+	struct hlist_nulls_node *node;
+	unsigned int bucket;
+	spinlock_t *lock;	/* of the bucket */
+
+	for (bucket = 0; !found && bucket <= h->lhash2_mask; bucket++) {
+		spin_lock_bh(&h->lhash2[bucket].lock);
+		sk_nulls_for_each(sk, node, &h->lhash2[bucket].nulls_head) {
+			if (!fl_sock_is(net, sk, cookie))
+				continue;
+			found = sk;
+			break;
+		}
+		spin_unlock_bh(&h->lhash2[bucket].lock);
+		cond_resched();
+	}
+	for (bucket = 0; !found && bucket <= h->ehash_mask; bucket++) {
+		cond_resched();
+		if (hlist_nulls_empty(&h->ehash[bucket].chain))
+			continue;
+		lock = inet_ehash_lockp(h, bucket);
+		spin_lock_bh(lock);
+		sk_nulls_for_each(sk, node, &h->ehash[bucket].chain) {
+			if (!fl_sock_is(net, sk, cookie))
+				continue;
+			found = sk;
+			break;
+		}
+		spin_unlock_bh(lock);
+	}
+	return found;
 }

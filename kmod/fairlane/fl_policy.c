@@ -68,66 +68,70 @@ static bool fl_policy_matches(const struct fl_policy *p, const struct sock *sk,
 		if (uid < p->uid_min || uid > p->uid_max)
 			return false;
 	}
-	if (p->cc[0] && strcmp(p->cc, inet_csk(sk)->icsk_ca_ops->name))
+	if (p->cc[0] && strcmp(p->cc, fl_cc_name(sk)))
 		return false;
 	return !p->cgroup || fl_policy_cgroup(p, sk);
 }
 
 /**
- * fl_policy_decide() - let the policies decide about a connection
+ * fl_policy_choose() - what the policies say of a connection
  * @sk: the socket, its addresses known
- * @fp: its settings; made if there are none and a policy matches
  * @accepted: it was accepted, not made
- * @gfp: how to allocate
+ * @choice: is filled
  *
- * fl_attr_commit() is left to the caller. Context: any, socket lock held.
- * Return: have the policies' settings changed?
+ * Context: any.
  */
-bool fl_policy_decide(struct sock *sk, struct fl_flow **fp, bool accepted,
-		      gfp_t gfp)
+void fl_policy_choose(const struct sock *sk, bool accepted,
+		      struct fl_choice *choice)
 {
 	struct fl_ns *ns = fl_ns_of(sock_net(sk));
 	u8 when = accepted ? FL_WHEN_ACCEPT : FL_WHEN_CONNECT;
-	u32 gen = READ_ONCE(ns->policy_gen), order = 0;
-	struct fl_values values = { };
-	struct fl_decided *d;
-	struct fl_flow *f;
 	struct fl_policy *p;
 	struct fl_tuple t;
-	bool changed;
 
+	memset(choice, 0, sizeof(*choice));
+	choice->gen = READ_ONCE(ns->policy_gen);
 	fl_tuple_of(sk, &t);
 	rcu_read_lock();
 	list_for_each_entry_rcu(p, &ns->policies, list) {
 		if (!fl_policy_matches(p, sk, &t, when))
 			continue;
-		values = p->values;
-		order = p->order;
+		choice->values = p->values;
+		choice->order = p->order;
 		atomic64_inc(&p->hits);
 		fl_count(ns, FL_A_STAT_POLICY_HITS);
 		break;
 	}
 	rcu_read_unlock();
-	if (!*fp && order)
-		*fp = fl_flow_get(sk, gfp);
-	f = *fp;
-	if (!f)
-		return false;
-	d = rcu_dereference_protected(f->decided, true);
-	if (!d && order) {
-		d = kzalloc(sizeof(*d), gfp | __GFP_NOWARN | __GFP_ACCOUNT);
+}
+
+/**
+ * fl_policy_note() - note what the policies say of a connection
+ * @f: its settings; fl_attr_commit() is left to the caller
+ * @choice: what they say
+ *
+ * Context: any, @f->lock held. Return: have the policies' settings changed?
+ */
+bool fl_policy_note(struct fl_flow *f, const struct fl_choice *choice)
+{
+	struct fl_decided *d = rcu_dereference_protected(f->decided, true);
+	bool changed;
+
+	if (!d && choice->order) {
+		d = kzalloc(sizeof(*d),
+			    GFP_ATOMIC | __GFP_NOWARN | __GFP_ACCOUNT);
 		if (!d) {
-			fl_count(ns, FL_A_STAT_NOMEM);
+			fl_count(f->ns, FL_A_STAT_NOMEM);
 			return false;
 		}
 		rcu_assign_pointer(f->decided, d);
 	}
-	f->policy_gen = gen;
+	WRITE_ONCE(f->policy_gen, choice->gen);
 	if (!d)
 		return false;
-	changed = memcmp(&d->values, &values, sizeof(values));
-	d->values = values;
-	WRITE_ONCE(d->order, order);
+	changed = memcmp(&d->values, &choice->values, sizeof(d->values));
+	d->values = choice->values;
+	WRITE_ONCE(d->order, choice->order);
 	return changed;
 }
 

@@ -41,6 +41,8 @@ static int fl_sockopt_set(struct sock *sk, int opt, sockptr_t arg,
 	lock_sock(sk);
 	f = fl_flow_get(sk, GFP_KERNEL_ACCOUNT);
 	err = f ? fl_attr_set(sk, f, &rq) : -ENOMEM;
+	if (rq.changed)
+		fl_attr_tell(sk, f);
 	release_sock(sk);
 	return err;
 }

@@ -391,7 +391,8 @@ static void lo_up(void)
 int main(int argc, char **argv)
 {
 	const struct test *all[] = {
-		socket_tests, policy_tests, netlink_tests, limit_tests, fuzz_tests,
+		socket_tests, policy_tests, netlink_tests, limit_tests, hostile_tests,
+		fuzz_tests,
 	};
 	const struct test *t;
 	size_t i;

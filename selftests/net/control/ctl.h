@@ -25,6 +25,9 @@
 
 #define NOBODY	65534
 
+/* Exit status of a test that this kernel cannot run. */
+#define SKIPPED	4
+
 /* Ends the test if it does not hold; says where and what errno is. */
 #define REQUIRE(what) do {						\
 	if (!(what)) {							\
@@ -106,6 +109,15 @@ uint64_t stat_of(int fd, int stat);
 /* Attributes of any of our messages have smaller numbers. */
 #define NL_ATTRS	64
 
+/** struct seen - what a reader of the events has */
+struct seen {
+	uint64_t first, last, count, gaps;
+	struct nlattr *tb[NL_ATTRS];
+};
+
+int listen_events(void);
+int read_event(int fd, struct seen *s);
+
 /** struct test - a test by name; its exit status is the verdict */
 struct test {
 	const char *name;
@@ -113,6 +125,6 @@ struct test {
 };
 
 extern const struct test socket_tests[], policy_tests[], netlink_tests[];
-extern const struct test limit_tests[], fuzz_tests[];
+extern const struct test limit_tests[], hostile_tests[], fuzz_tests[];
 
 #endif /* CTL_H */

@@ -52,8 +52,23 @@ static void ceiling_holds(struct pair *p)
 	EQUAL(set_opt(p->client, FL_SO_WEIGHT, FL_LIMIT_WEIGHT_MILLI), 0);
 	EQUAL(set_opt(p->client, FL_SO_WEIGHT, FL_LIMIT_WEIGHT_MILLI + 1), -EPERM);
 	EQUAL(set_opt(p->client, FL_SO_WEIGHT, 0), -EINVAL);
-	/* what gives no advantage over others needs no privilege */
-	EQUAL(set_opt(p->client, FL_SO_BASE_RTT_NS, 5000), 0);
+	/* a base RTT is a priority by another name, a line rate a weight */
+	EQUAL(set_opt(p->client, FL_SO_BASE_RTT_NS, 1000000), -EPERM);
+	EQUAL(set_opt(p->client, FL_SO_BASE_RTT_NS, FL_BASE_RTT_MIN_NS), -EPERM);
+	EQUAL(set_opt(p->client, FL_SO_LINE_RATE_MBPS, 100000), -EPERM);
+	EQUAL(get_opt(p->client, FL_SO_BASE_RTT_NS), 0);
+	EQUAL(set_opt(p->client, FL_SO_BASE_RTT_NS, FL_UNSET), 0);
+	/* a near deadline is worth no more than the ceiling of weights */
+	EQUAL(set_opt(p->client, FL_SO_DEADLINE_US, 1), 0);
+	EQUAL(get_opt(p->client, FL_SO_DEADLINE_US), 1);
+}
+
+/* Where nobody has more weight than others, nobody has deadlines. */
+static void no_deadline(struct pair *p)
+{
+	EQUAL(get_opt(p->client, FL_SO_DEADLINE_US), 0);
+	EQUAL(set_opt(p->client, FL_SO_DEADLINE_US, 1), -EPERM);
+	EQUAL(set_opt(p->server, FL_SO_DEADLINE_US, FL_DEADLINE_MAX_US), -EPERM);
 }
 
 /* In a user namespace of his own he is the administrator, of his own network. */
@@ -77,7 +92,7 @@ static void test_ceiling(void)
 
 	as_nobody(ceiling_holds, &p);
 	as_nobody(own_namespace, &p);
-	EQUAL(stat_of(fd, FL_A_STAT_REFUSED_CEILING), FL_PRIORITY_MAX - FL_LIMIT_PRIORITY + 2);
+	EQUAL(stat_of(fd, FL_A_STAT_REFUSED_CEILING), FL_PRIORITY_MAX - FL_LIMIT_PRIORITY + 5);
 	/* a lower ceiling acts on live sockets, and on SO_PRIORITY; a higher one gives back */
 	REQUIRE(!setsockopt(p.server, SOL_SOCKET, SO_PRIORITY, &prio, sizeof(prio)));
 	EQUAL(set_opt(p.server, FL_SO_WEIGHT, 50000), 0);
@@ -89,6 +104,11 @@ static void test_ceiling(void)
 	EQUAL(get_opt(p.server, FL_SO_WEIGHT), 50000);
 	set_limits(fd, FL_A_LIMIT_PRIORITY_MAX, 5);
 	EQUAL(get_opt(p.client, FL_SO_PRIORITY), 5);
+	EQUAL(get_opt(p.client, FL_SO_DEADLINE_US), 1);
+	set_limits(fd, FL_A_LIMIT_WEIGHT_MAX_MILLI, FL_DEADLINE_WEIGHT_MILLI - 1);
+	as_nobody(no_deadline, &p);
+	set_limits(fd, FL_A_LIMIT_WEIGHT_MAX_MILLI, FL_DEADLINE_WEIGHT_MILLI);
+	EQUAL(get_opt(p.client, FL_SO_DEADLINE_US), 1);
 	/* bad limits */
 	nl_start(&m, FL_CMD_LIMIT_SET, 0);
 	nl_u32(&m, FL_A_LIMIT_PRIORITY_MAX, FL_PRIORITY_MAX + 1);
@@ -314,8 +334,13 @@ static void strangers_socket(struct pair *p)
 	nl_start(&m, FL_CMD_FLOW_GET, 0);
 	nl_u64(&m, FL_A_FLOW_COOKIE, cookie_of(p->client));
 	REQUIRE(!nl_talk(fd, &m, NULL, NULL));
+	/* going through all sockets of the host is not */
+	nl_start(&m, FL_CMD_FLOW_GET, 0);
+	nl_u64(&m, FL_A_FLOW_COOKIE, cookie_of(p->server));
+	EQUAL(nl_talk(fd, &m, NULL, NULL), -ENOENT);
 	/* his own, within the limits */
 	*p = make_pair(V4);
+	EQUAL(set_opt(p->client, FL_SO_PRIORITY, 0), 0);
 	nl_start(&m, FL_CMD_FLOW_SET, 0);
 	nl_u64(&m, FL_A_FLOW_COOKIE, cookie_of(p->client));
 	nl_u32(&m, FL_A_FLOW_PRIORITY, FL_LIMIT_PRIORITY);
@@ -339,6 +364,7 @@ static void test_owner(void)
 	int fd = nl_open();
 	size_t i;
 
+	EQUAL(set_opt(p.client, FL_SO_PRIORITY, 0), 0);
 	as_nobody(strangers_socket, &p);
 	EQUAL(stat_of(fd, FL_A_STAT_REFUSED_OWNER), 1);
 	/* opened by root, used by nobody: the socket does not lend its rights */

@@ -153,14 +153,8 @@ static void test_profiles(void)
 	REQUIRE(m.text[0]);
 }
 
-/** struct seen - what a reader of the events has */
-struct seen {
-	uint64_t first, last, count, gaps;
-	struct nlattr *tb[NL_ATTRS];
-};
-
 /* One event, if there is one. Return: 1, 0 or a negative errno. */
-static int read_event(int fd, struct seen *s)
+int read_event(int fd, struct seen *s)
 {
 	static char in[8192];
 	int len = recv(fd, in, sizeof(in), MSG_DONTWAIT);
@@ -178,9 +172,9 @@ static int read_event(int fd, struct seen *s)
 	return 1;
 }
 
-static int listen_events(void)
+int listen_events(void)
 {
-	int fd = nl_open(), group = nl_group(), size = 8 << 20;
+	int fd = nl_open(), group = nl_group(), size = 16 << 20;
 
 	REQUIRE(!setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof(size)));
 	REQUIRE(!setsockopt(fd, SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, &group, sizeof(group)));

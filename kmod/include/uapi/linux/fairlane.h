@@ -226,6 +226,10 @@ enum {
 #define FL_WEIGHT_MIN_MILLI	1
 #define FL_WEIGHT_ONE_MILLI	1000	/* what a socket has that was told nothing */
 #define FL_WEIGHT_MAX_MILLI	1000000
+/* Without CAP_NET_ADMIN a deadline needs a ceiling of weights (FL_A_LIMIT_WEIGHT_MAX_MILLI)
+ * of at least that; base RTT and line rate need CAP_NET_ADMIN in any case.
+ */
+#define FL_DEADLINE_WEIGHT_MILLI 2000
 #define FL_BASE_RTT_MIN_NS	100
 #define FL_BASE_RTT_MAX_NS	1000000000U
 #define FL_LINE_RATE_MIN_MBPS	1
@@ -395,7 +399,7 @@ struct fl_diag {
  * Documentation/netlink/specs/fairlane.yaml says the same. u64 attributes are not
  * aligned: copy them. Reading needs no privilege; writing needs CAP_NET_ADMIN in
  * the user namespace of the network namespace, except FLOW_SET on one's own
- * sockets within the limits.
+ * sockets within the limits. So does listening to events: they tell who does what.
  */
 #define FL_GENL_NAME		"fairlane"
 #define FL_GENL_VERSION		1
@@ -613,9 +617,12 @@ enum fl_event_kind {
 };
 
 /* Attributes of FL_CMD_EVENT. SEQ goes up by one for each event of the namespace:
- * a gap is an event that this reader did not get. The settings are in force
- * when the event is sent.
+ * a gap is an event that this reader did not get. Of the events of one owner's sockets
+ * at most FL_EVENT_RATE a second are sent, so that nobody hides what others do behind
+ * his own. The settings are in force when the event is sent.
  */
+#define FL_EVENT_RATE	4096
+
 enum {
 	FL_A_EVENT_UNSPEC,
 	FL_A_EVENT_PAD,
@@ -628,7 +635,9 @@ enum {
 	FL_A_EVENT_OLD_FROM,		/* u8 enum fl_from */
 	FL_A_EVENT_NEW_FROM,		/* u8: also the reason */
 	FL_A_EVENT_UID,			/* u32 who did it; absent in softirq */
-	FL_A_EVENT_PID,			/* u32 likewise, as the namespace's owner sees it */
+	FL_A_EVENT_PID,			/* u32 likewise; in a network namespace of another
+					 * user namespace than the first: as it sees itself
+					 */
 	FL_A_EVENT_COMM,		/* string likewise */
 	FL_A_EVENT_ERROR,		/* u32 positive errno */
 	FL_A_EVENT_COOKIE,		/* u64 the socket */
