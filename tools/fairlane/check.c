@@ -189,25 +189,35 @@ static void check_core(const struct utsname *u)
 	free(version);
 }
 
+/* Is congestion control @name one of ours? The module of each of them uses
+ * fairlane.ko; what follows a dash is a variant that the same module has.
+ */
+static bool control_is_ours(const char *name)
+{
+	char *path = xprintf("/sys/module/fairlane/holders/tcp_%.*s",
+			     (int)strcspn(name, "-"), name);
+	bool ours = !access(path, F_OK);
+
+	free(path);
+	return ours;
+}
+
 /* Our congestion controls: loaded, loadable, which one is the default. */
 static void check_controls(const struct utsname *u)
 {
-	static const char *const names[] = {
-		"prioplus", "prioplus-ledbat", "swift", "ledbat", "d2tcp",
-		"soze",
-	};
 	char *available = sysctl_text("/proc/sys/net/ipv4/tcp_available_congestion_control");
 	char *standard = sysctl_text("/proc/sys/net/ipv4/tcp_congestion_control");
-	char loaded[128] = "", *list = xprintf(" %s ", available ? available : "");
-	size_t i, len = 0;
+	char loaded[256] = "", *word, *rest = available;
+	bool is_standard = false;
+	size_t len = 0;
 
-	for (i = 0; i < ARRAY_SIZE(names); i++) {
-		char *word = xprintf(" %s ", names[i]);
-
-		if (strstr(list, word))
+	while ((word = strsep(&rest, " "))) {
+		if (!*word || !control_is_ours(word))
+			continue;
+		if (len < sizeof(loaded))
 			len += snprintf(loaded + len, sizeof(loaded) - len,
-					"%s%s", len ? " " : "", names[i]);
-		free(word);
+					"%s%s", len ? " " : "", word);
+		is_standard |= standard && !strcmp(word, standard);
 	}
 	if (len)
 		check_add(VERDICT_OK, "controls", NULL,
@@ -219,14 +229,13 @@ static void check_controls(const struct utsname *u)
 			  "modprobe tcp_prioplus" :
 			  "make modules KDIR=/lib/modules/$(uname -r)/build && sudo make install",
 			  "none of our congestion controls is loaded: priorities have no effect");
-	if (len && standard && !strstr(loaded, standard))
+	if (len && standard && !is_standard)
 		check_add(VERDICT_NOTE, "default-cc",
 			  "sysctl net.ipv4.tcp_congestion_control=prioplus, or fairlane run --cc prioplus, or setsockopt(TCP_CONGESTION)",
 			  "new sockets get %s, which knows no priorities",
 			  standard);
 	free(available);
 	free(standard);
-	free(list);
 }
 
 void check_modules(void)

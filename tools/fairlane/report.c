@@ -23,7 +23,7 @@ static const struct section {
 	{ "versions", "fairlane -V; uname -a; grep PRETTY_NAME /etc/os-release" },
 	{ "check", "fairlane check" },
 	{ "modules",
-	  "lsmod | grep -E '^(Module|fairlane|tcp_|sch_)'; for m in fairlane tcp_prioplus tcp_swift tcp_ledbat tcp_d2tcp tcp_soze sch_fabric; do modinfo -F filename $m; modinfo -F srcversion $m; modinfo -F vermagic $m; done"
+	  "lsmod | grep -E '^(Module|fairlane|tcp_|sch_)'; for m in fairlane $(ls /sys/module/fairlane/holders 2>/dev/null) sch_fabric; do modinfo -F filename $m; modinfo -F srcversion $m; modinfo -F vermagic $m; done"
 	},
 	{ "taint", "cat /proc/sys/kernel/tainted" },
 	{ "settings", "fairlane -d profile show; fairlane limits show; fairlane policy show" },
