@@ -25,7 +25,7 @@
  * @ai_bytes: additive increase of delay-based controls in an RTT, bytes on the line
  * @gso_segs: most segments in a packet that a delay-based flow sends
  * @ss_compat: show state to ss as if it were BBR's
- * @telemetry: put in and reflect telemetry options
+ * @telemetry: put in and reflect telemetry options, enum fl_tel_mode
  * @owd: delay-based controls steer by one-way delay where the path tells
  * @value: all settings by number: the fields above, then what congestion controls
  *	bring (fl_setting.h)
@@ -71,6 +71,10 @@ static inline const void *fl_profile_part(const struct fl_profile *pf,
 #define FL_LINE_MAX_MBPS	1600000
 /* Bytes that Ethernet adds to an IP packet: header 14, preamble 8, FCS 4, gap 12 */
 #define FL_LINE_OVERHEAD_BYTES	38
+
+/* The settings of @net have changed. Context: RCU. */
+typedef void fl_profile_watch_fn(struct net *net);
+extern fl_profile_watch_fn __rcu *fl_profile_watch;
 
 const struct fl_profile *fl_profile_get(const struct net *net);
 

@@ -26,6 +26,7 @@
 
 #include "compat/compat.h"
 #include "fl_prefix.h"
+#include "fl_telemetry.h"
 
 /* The largest base_rtt_ns, fluct_ns and noise_ns keep the limit of PrioPlus'
  * highest priority below 2^32 ns.
@@ -39,7 +40,8 @@ static struct fl_setting fl_common_table[] = {
 	FL_SETTING(struct fl_profile, ai_bytes, 150, 1, 1000000),
 	FL_SETTING(struct fl_profile, gso_segs, 1, 1, 64),
 	FL_SETTING(struct fl_profile, ss_compat, 1, 0, 1),
-	FL_SETTING(struct fl_profile, telemetry, 1, 0, 1),
+	FL_SETTING(struct fl_profile, telemetry, FL_TEL_OWN, 0,
+		   __FL_TEL_MODES - 1),
 	FL_SETTING(struct fl_profile, owd, 0, 0, 1),
 };
 
@@ -112,12 +114,28 @@ const struct fl_setting *fl_setting_at(size_t i)
 	return fl_setting_by_number[i];
 }
 
+/* Who acts when settings change, instead of with the next packet; NULL = nobody. */
+fl_profile_watch_fn __rcu *fl_profile_watch;
+
 /* Flows look again. Context: process. */
 static void fl_profile_changed(struct fl_net *fn)
 {
 	/* pairs with fl_profile_gen() */
 	smp_store_release(&fn->profile.gen, fl_profile_next_gen());
 	fl_prefix_rebase(fn->net);
+}
+
+/* The same when somebody has written one, not while the namespace begins. */
+static void fl_profile_written(struct fl_net *fn)
+{
+	fl_profile_watch_fn *watch;
+
+	fl_profile_changed(fn);
+	rcu_read_lock();
+	watch = rcu_dereference(fl_profile_watch);
+	if (watch)
+		watch(fn->net);
+	rcu_read_unlock();
 }
 
 /**
@@ -133,7 +151,7 @@ void fl_profile_write(struct net *net, size_t i, u32 value)
 	struct fl_net *fn = net_generic(net, fl_net_id);
 
 	WRITE_ONCE(fn->profile.value[i], value);
-	fl_profile_changed(fn);
+	fl_profile_written(fn);
 }
 
 /* Read or write a setting's file. Context: process. */
@@ -149,7 +167,7 @@ static int fl_setting_handler(FL_CTL_TABLE *ctl, int write, void *buffer,
 	/* the entry's place in its table is the setting's in its own */
 	st = container_of((unsigned int *)ctl->extra1, struct fl_setting, min);
 	t = container_of(ctl, struct fl_net_table, table[st->offset / sizeof(u32)]);
-	fl_profile_changed(t->fn);
+	fl_profile_written(t->fn);
 	return 0;
 }
 

@@ -2,9 +2,8 @@
 /*
  * Which sockets have telemetry: a table by socket, and counters.
  *
- * A socket gets an entry when its congestion control wants telemetry, or when
- * the first option comes with data, whatever its congestion control is, so
- * that it can be reflected. The second happens in a netfilter hook, without the
+ * A socket gets an entry when its congestion control wants telemetry, or, where the
+ * namespace reflects for all sockets, when the first option comes with data. The second happens in a netfilter hook, without the
  * socket lock, so the settings of a socket (fl_flow.c), which that lock
  * protects, are no place for it.
  *
@@ -231,6 +230,7 @@ struct fl_tel *fl_tel_start(struct sock *sk)
 		tel->reserved = true;
 		fl_tel_reserve(sk, FL_TELEMETRY_BYTES);
 	}
+	fl_option_use(sk);
 	WRITE_ONCE(tel->sending, true);
 	return tel;
 }
@@ -241,8 +241,8 @@ EXPORT_SYMBOL_GPL(fl_tel_start);
  * @sk: the socket
  * @tel: what fl_tel_start() gave, or NULL
  *
- * What the peer sends is still reflected. Context: release callback, socket lock
- * held.
+ * What the peer sends is still reflected as long as the hooks are there. Context:
+ * release callback, socket lock held.
  */
 void fl_tel_stop(struct sock *sk, struct fl_tel *tel)
 {
@@ -254,6 +254,7 @@ void fl_tel_stop(struct sock *sk, struct fl_tel *tel)
 		if (sk->sk_state != TCP_CLOSE)
 			fl_tel_reserve(sk, 0);
 	}
+	fl_option_unuse(sk);
 	fl_tel_put_ref(tel);
 }
 EXPORT_SYMBOL_GPL(fl_tel_stop);
@@ -276,6 +277,7 @@ void fl_tel_watch(struct sock *sk, struct fl_tel **tel, bool want)
 		WRITE_ONCE(*tel, NULL);
 		WRITE_ONCE(t->watched, false);
 		atomic_dec(&fl_tel_watched);
+		fl_option_unuse(sk);
 		fl_tel_put_ref(t);
 		return;
 	}
@@ -286,6 +288,7 @@ void fl_tel_watch(struct sock *sk, struct fl_tel **tel, bool want)
 	rcu_read_unlock();
 	if (!t)
 		return;
+	fl_option_use(sk);
 	WRITE_ONCE(t->watched, true);
 	atomic_inc(&fl_tel_watched);
 	WRITE_ONCE(*tel, t);
@@ -325,6 +328,7 @@ static int fl_tel_print(struct seq_file *seq, void *v)
 			sum += READ_ONCE(per_cpu_ptr(tn->counts, cpu)->n[i]);
 		seq_printf(seq, "%s %llu\n", fl_tel_names[i], sum);
 	}
+	seq_printf(seq, "hooked %d\n", READ_ONCE(tn->hooked));
 	return 0;
 }
 

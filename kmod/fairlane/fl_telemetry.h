@@ -12,6 +12,7 @@
 #include <linux/percpu.h>
 #include <linux/refcount.h>
 #include <linux/rhashtable-types.h>
+#include <linux/workqueue.h>
 #include <net/netns/generic.h>
 #include <net/tcp.h>
 
@@ -22,6 +23,14 @@
 
 /* Netfilter hooks of a namespace: out and in, of each IP. */
 #define FL_TEL_HOOKS		(IS_ENABLED(CONFIG_IPV6) ? 4 : 2)
+
+/* The setting telemetry of a namespace. */
+enum fl_tel_mode {
+	FL_TEL_OFF,	/* nothing is sent, read or reflected */
+	FL_TEL_OWN,	/* of sockets whose congestion control wants it */
+	FL_TEL_ALL,	/* and what comes to any other socket is reflected */
+	__FL_TEL_MODES,
+};
 
 /* Counters of a network namespace, /proc/net/fairlane_telemetry. */
 enum fl_tel_count {
@@ -51,12 +60,24 @@ struct fl_tel_counts {
  * struct fl_tel_net - telemetry of a network namespace
  * @profile: its settings
  * @counts: by processor
- * @hooks: fl_option.c; they are given this
+ * @net: the namespace; this and what follows is fl_option.c's
+ * @hooks: they are given this
+ * @users: congestion controls that need the hooks
+ * @hooked: the hooks are registered; written by @work
+ * @closing: the namespace goes: @work is not queued any more
+ * @closing_lock: of @closing
+ * @work: brings @hooked to where it should be
  */
 struct fl_tel_net {
 	const struct fl_profile *profile;
 	struct fl_tel_counts __percpu *counts;
+	struct net *net;
 	struct nf_hook_ops hooks[FL_TEL_HOOKS];
+	atomic_t users;
+	bool hooked;
+	bool closing;
+	spinlock_t closing_lock;	/* closing */
+	struct delayed_work work;
 };
 
 /**
@@ -117,6 +138,8 @@ struct fl_tel *fl_tel_search(const struct sock *sk);
 struct fl_tel *fl_tel_make(struct sock *sk);
 int fl_telemetry_init(void);
 void fl_telemetry_exit(void);
+void fl_option_use(const struct sock *sk);
+void fl_option_unuse(const struct sock *sk);
 int fl_option_init(void);
 void fl_option_exit(void);
 

@@ -91,6 +91,8 @@ three_nodes()
 			net.ipv6.conf.all.forwarding=1 \
 			net.ipv6.conf.default.accept_dad=0 \
 			net.ipv4.tcp_no_metrics_save=1
+		# receivers reflect whatever their congestion control is
+		[ ! -e /proc/sys/net/fairlane/telemetry ] || in_ns "$n" sysctl -q -w net.fairlane.telemetry=2
 	done
 	lablink-ctl add e0 netns "$1" peer west netns "$2" rate "$4" delay 2us &&
 	lablink-ctl add east netns "$2" peer e0 netns "$3" rate 1gbit delay 2us &&

@@ -76,8 +76,19 @@ static void add_sysctls(cJSON *plan, const struct scenario *sc)
 	add_pairs(cJSON_AddArrayToObject(plan, "sysctl"), &p);
 }
 
+/* Is there a module of ours that has settings? */
+static bool has_fairlane(const struct module_list *modules)
+{
+	int i;
+
+	for (i = 0; i < modules->path.n; i++)
+		if (!strcmp(modules->name.s[i], "fairlane"))
+			return true;
+	return false;
+}
+
 /* Hosts and switches with their own settings. */
-static void add_nodes(cJSON *plan, const struct scenario *sc)
+static void add_nodes(cJSON *plan, const struct scenario *sc, bool fairlane)
 {
 	cJSON *list = cJSON_AddArrayToObject(plan, "nodes");
 	struct rng rng;
@@ -93,6 +104,9 @@ static void add_nodes(cJSON *plan, const struct scenario *sc)
 
 		for (k = 0; k < ARRAY_SIZE(node_sysctl); k++)
 			pairs_set(&p, node_sysctl[k][0], node_sysctl[k][1]);
+		/* receivers reflect whatever their congestion control is */
+		if (fairlane)
+			pairs_set(&p, "net.fairlane.telemetry", "2");
 		if (n->is_switch && sc->ipv6)
 			pairs_set(&p, "net.ipv6.conf.all.forwarding", "1");
 		if (n->is_switch)
@@ -502,7 +516,7 @@ char *plan_text(const struct scenario *sc, const struct module_list *modules,
 
 	add_frame(plan, modules, leak_check);
 	add_sysctls(plan, sc);
-	add_nodes(plan, sc);
+	add_nodes(plan, sc, has_fairlane(modules));
 	add_links(plan, sc);
 	plan_network(plan, sc);
 	add_qdiscs(plan, sc);

@@ -59,9 +59,15 @@ order()
 	echo "$*" > /proc/cc_cost || finish "failed: cc_cost: $*"
 }
 
+# Has our hooks in namespace $1 counted; false if there are none.
+count_hooks()
+{
+	ip netns exec "$1" sh -c 'echo hooks > /proc/cc_cost' 2> /dev/null
+}
+
 make_net()
 {
-	local ns
+	local ns i
 
 	for ns in a r b; do
 		must ip netns add $ns
@@ -87,7 +93,15 @@ make_net()
 	for ns in a b; do
 		must ip netns exec $ns sysctl -q -w net.fairlane.line_rate_mbps=200 \
 			net.fairlane.fluct_ns=1000000 net.fairlane.noise_ns=500000
-		ip netns exec $ns sh -c 'echo hooks > /proc/cc_cost' || finish "failed: hooks"
+		count_hooks $ns && finish "failed: a namespace without a user has hooks"
+		# b reflects for cubic, too
+		must ip netns exec $ns sysctl -q -w net.fairlane.telemetry=2
+		i=0
+		until count_hooks $ns; do
+			i=$((i + 1))
+			[ $i -lt 100 ] || finish "failed: hooks"
+			usleep 20000
+		done
 	done
 }
 

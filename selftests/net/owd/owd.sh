@@ -74,7 +74,7 @@ test_live()
 test_peer_falls_silent()
 {
 	for cc in prioplus swift; do
-		in_ns ob sysctl -q -w net.fairlane.telemetry=1
+		in_ns ob sysctl -q -w net.fairlane.telemetry=2
 		flow -c $cc -q 3 -b -1 -L 200 > /run/a &
 		sleep 0.05
 		expect "$cc: one-way" "$(one_way $cc)" = true
@@ -82,7 +82,7 @@ test_peer_falls_silent()
 		sleep 0.05
 		expect "$cc: one-way without echoes" "$(one_way $cc)" = false
 		expect "$cc: echoes are counted" "$(shown $cc .telemetry_rx)" -ge 100
-		in_ns ob sysctl -q -w net.fairlane.telemetry=1
+		in_ns ob sysctl -q -w net.fairlane.telemetry=2
 		sleep 0.05
 		expect "$cc: one-way again" "$(one_way $cc)" = true
 		wait

@@ -305,7 +305,7 @@ test_no_peer()
 	expect "flows that fell back" "$(all 400 fallback)" -eq 2
 	expect "fallbacks" "$(told za fallbacks)" -eq 2
 	full 400 200 900
-	in_ns zb sysctl -q -w net.fairlane.telemetry=1
+	in_ns zb sysctl -q -w net.fairlane.telemetry=2
 	flows 2 200:all:mark 400:all:mark
 	expect "flows that fell back" "$(all 400 fallback)" -eq 0
 }

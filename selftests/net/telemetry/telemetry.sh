@@ -219,14 +219,14 @@ test_fallback()
 	expect "fallbacks" "$(told ta fallbacks)" -eq 2
 	expect "echoes" "$(told ta echoes)" -eq 0
 	# Gone and back on a live flow.
-	in_ns tb sysctl -q -w net.fairlane.telemetry=1
+	in_ns tb sysctl -q -w net.fairlane.telemetry=2
 	flow -c soze -b -1 -L 300 > /run/a &
 	sleep 0.1
 	in_ns tb sysctl -q -w net.fairlane.telemetry=0
 	sleep 0.1
 	expect "fallbacks of a live flow" "$(told ta fallbacks)" -eq 3
 	echoes=$(told ta echoes)
-	in_ns tb sysctl -q -w net.fairlane.telemetry=1
+	in_ns tb sysctl -q -w net.fairlane.telemetry=2
 	sleep 0.05
 	expect "echoes in 50 ms, since they are back" $(($(told ta echoes) - echoes)) -ge 100
 	wait
@@ -237,6 +237,49 @@ test_fallback()
 	sent=$(told ta sent)
 	flow -c soze -b 1000000 -L 500 > /run/a || fault "without telemetry here"
 	expect "options sent" "$(told ta sent)" -eq "$sent"
+}
+
+# Hooks come with the first socket whose control wants telemetry and go some time after
+# the last; a host reflects for other sockets only if its administrator says so.
+test_on_demand()
+{
+	for n in ta tb; do
+		in_ns $n sysctl -q -w net.fairlane.telemetry=1
+	done
+	sleep 0.01
+	expect "hooks without a user" "$(told ta hooked)" -eq 0
+	flow -c cubic -b 1000000 -L 500 > /run/a || fault "cubic"
+	expect "hooks with cubic" "$(told ta hooked)" -eq 0
+	flow -c soze -b 1000000 -L 500 > /run/a || fault "soze to cubic"
+	expect "hooks of the sender" "$(told ta hooked)" -eq 1
+	expect "options sent" "$(told ta sent)" -ge 100
+	expect "hooks of the receiver" "$(told tb hooked)" -eq 0
+	expect "options heard" "$(told tb heard)" -eq 0
+	expect "fallbacks" "$(told ta fallbacks)" -eq 1
+	# A receiver whose own control wants it reflects.
+	in_ns tb sysctl -q -w net.ipv4.tcp_congestion_control=soze
+	flow -c soze -b 3000000 -L 500 > /run/a || fault "soze to soze"
+	expect "hooks of the receiver" "$(told tb hooked)" -eq 1
+	expect "echoes" "$(told ta echoes)" -ge 100
+	# ... but for no other socket: cubic's know nothing of the hooks that are there.
+	in_ns tb sysctl -q -w net.ipv4.tcp_congestion_control=cubic
+	sleep 0.1
+	echoes=$(told ta echoes)
+	flow -c soze -b 3000000 -L 500 > /run/a || fault "soze to cubic"
+	expect "echoes of cubic" "$(told ta echoes)" -eq "$echoes"
+	sleep 12
+	expect "hooks after the last" "$(told ta hooked) $(told tb hooked)" = "0 0"
+	# All sockets, if told.
+	in_ns tb sysctl -q -w net.fairlane.telemetry=2
+	flow -c soze -b 3000000 -L 500 > /run/a || fault "to a receiver that reflects"
+	expect "echoes" $(($(told ta echoes) - echoes)) -ge 100
+	in_ns tb sysctl -q -w net.fairlane.telemetry=0
+	sleep 0.01
+	expect "hooks when switched off" "$(told tb hooked)" -eq 0
+	# A namespace goes with its hooks, and with them about to come or to go.
+	ip netns add tc && in_ns tc sysctl -q -w net.fairlane.telemetry=2
+	ip netns del tc
+	undamaged
 }
 
 # A bottleneck that does not tell: seen in the RTT, the queue stays short.
@@ -283,5 +326,5 @@ trap 'drop_net' EXIT
 # The stack distrusts times below 1 us, and booting takes none here.
 sleep 0.01
 load || exit 1
-tests=${*:-round_trip both_ways removal no_room eaten damaged signed fallback silent_bottleneck many_flows}
+tests=${*:-round_trip both_ways removal no_room eaten damaged signed fallback on_demand silent_bottleneck many_flows}
 run_tests 1 $tests
