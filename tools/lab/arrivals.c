@@ -14,7 +14,7 @@
 /* Read lines "<bytes> <cumulative probability 0..1 or 0..100>". */
 bool sizes_read(struct ynode *y, const char *name, struct sizes *z)
 {
-	char *path = scenario_file(y, name), *line = NULL;
+	char *path = y_file(y, name), *line = NULL;
 	FILE *f = fopen(path, "re");
 	size_t room = 0;
 	int number = 0, i;

@@ -304,7 +304,7 @@ void dags_load(struct scenario *sc)
 			y_error(y, "weights: fair, distance or both");
 	if (!file || y_errors())
 		return;
-	d.path = scenario_file(y, file);
+	d.path = y_file(y, file);
 	file_read(&d);
 	rng_seed(&rng, sc->seed, "dags");
 	for (k = 0; k < d.n && !y_errors(); k++)

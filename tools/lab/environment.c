@@ -93,6 +93,9 @@ void environment_write(const struct run *run, const char *kernel,
 	cJSON_AddStringToObject(o, "labinit", file_hash(path_labinit()));
 	o = cJSON_AddObjectToObject(json, "scenario");
 	cJSON_AddStringToObject(o, "hash", file_hash(sc->path));
+	list = cJSON_AddArrayToObject(o, "base");
+	for (i = 1; i < sc->files.n; i++)
+		cJSON_AddItemToArray(list, cJSON_CreateString(file_hash(sc->files.s[i])));
 	cJSON_AddNumberToObject(o, "seed", sc->seed);
 	add_strings(o, "set", sets);
 	o = cJSON_AddObjectToObject(json, "counts");

@@ -9,16 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A file named in a scenario: relative names start at the scenario's folder. */
-char *scenario_file(const struct ynode *n, const char *name)
-{
-	const char *slash = strrchr(n->file, '/');
-
-	if (name[0] == '/' || !slash)
-		return xstrdup(name);
-	return xasprintf("%.*s/%s", (int)(slash - n->file), n->file, name);
-}
-
 /* Value of the curve given by @n points (x ascending in p) at probability q. */
 static double curve_at(const double *x, const double *p, int n, double q)
 {
@@ -51,7 +41,7 @@ static void noise_from_curve(struct noise *out, const double *x,
 static void noise_from_file(struct ynode *y, const char *name, double scale,
 			    struct noise *out)
 {
-	char *path = scenario_file(y, name), *line = NULL;
+	char *path = y_file(y, name), *line = NULL;
 	double *x = NULL, *p = NULL, us, prob;
 	FILE *f = fopen(path, "re");
 	int n = 0, number = 0;

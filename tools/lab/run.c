@@ -203,7 +203,8 @@ int cmd_validate(int argc, char **argv)
 /* Title of a scenario file without checking all of it. */
 static const char *scenario_title(const char *path)
 {
-	struct ynode *root = yaml_load(path);
+	struct strv files = { 0 };
+	struct ynode *root = yaml_load(path, &files);
 
 	return y_text(root, "title", "(no title)");
 }

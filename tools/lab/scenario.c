@@ -168,7 +168,7 @@ struct scenario *scenario_load(const char *path, const struct strv *sets,
 	int i;
 
 	sc->path = xstrdup(path);
-	sc->root = yaml_load(path);
+	sc->root = yaml_load(path, &sc->files);
 	for (i = 0; sets && i < sets->n; i++)
 		yaml_set(sc->root, sets->s[i]);
 	yaml_params(sc->root);

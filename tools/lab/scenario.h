@@ -131,6 +131,7 @@ struct event {
 
 struct scenario {
 	char *path, *title, *description;
+	struct strv files;	/* path, and what it inherits from */
 	struct ynode *root;
 	uint64_t seed;
 	bool ipv6;
@@ -226,7 +227,6 @@ void y_window(const struct scenario *sc, struct ynode *map, const char *key,
 	      int64_t *from_ns, int64_t *to_ns);
 void events_load(struct scenario *sc);
 void noise_load(struct ynode *map, const char *key, struct noise *out);
-char *scenario_file(const struct ynode *n, const char *name);
 
 /* plan.c, modules.c */
 struct module_list {

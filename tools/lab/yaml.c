@@ -10,6 +10,7 @@
 #include <yaml.h>
 
 #define MAX_DEPTH 40
+#define MAX_BASES 8
 
 /* Put @child into @parent under @key (NULL in a list). */
 static void attach(struct ynode *parent, struct ynode *child, const char *key)
@@ -136,20 +137,93 @@ static struct ynode *parse(const char *text, size_t len, const char *file)
 	return root;
 }
 
-/* Load a file whose top level is a mapping, or die with one sentence. */
-struct ynode *yaml_load(const char *path)
+/* A file named in a scenario: relative names start at the folder of the file
+ * that names it.
+ */
+char *y_file(const struct ynode *n, const char *name)
 {
+	const char *slash = strrchr(n->file, '/');
+
+	if (name[0] == '/' || !slash)
+		return xstrdup(name);
+	return xasprintf("%.*s/%s", (int)(slash - n->file), n->file, name);
+}
+
+/* Take child @i out of @n. */
+static void detach(struct ynode *n, int i)
+{
+	for (n->n--; i < n->n; i++) {
+		n->child[i] = n->child[i + 1];
+		n->child[i]->index = i;
+	}
+}
+
+/* Change mapping @base as @own says: mappings key by key; null takes a key away,
+ * anything else replaces it. Keys keep their places, new ones come last.
+ */
+static void overlay(struct ynode *base, struct ynode *own)
+{
+	int i;
+
+	base->file = own->file;
+	base->line = own->line;
+	for (i = 0; i < own->n; i++) {
+		struct ynode *c = own->child[i], *b = y_find(base, c->key);
+
+		if (!b) {
+			attach(base, c, c->key);
+		} else if (y_is_null(c)) {
+			detach(base, b->index);
+		} else if (b->kind == Y_MAP && c->kind == Y_MAP) {
+			overlay(b, c);
+		} else {
+			c->parent = base;
+			c->index = b->index;
+			base->child[b->index] = c;
+		}
+	}
+}
+
+/* Load the file @path, which the node @by (NULL: the user) names; the names of
+ * all files that are read go to @files.
+ */
+static struct ynode *load(const char *path, const struct ynode *by,
+			  struct strv *files)
+{
+	struct ynode *root, *base;
 	size_t len;
 	char *text = read_file(path, &len);
-	struct ynode *root;
 
+	if (!text && by)
+		die("%s:%d: base: cannot read %s: %s", by->file, by->line, path,
+		    strerror(errno));
 	if (!text)
 		die("cannot read scenario %s: %s", path, strerror(errno));
+	strv_addf(files, "%s", path);
 	root = parse(text, len, xstrdup(path));
 	if (root->kind != Y_MAP)
 		die("%s:%d: a scenario is a mapping of keys", path, root->line);
 	free(text);
-	return root;
+	by = y_find(root, "base");
+	if (!by)
+		return root;
+	if (by->kind != Y_SCALAR || y_is_null(by))
+		die("%s:%d: base: name one file", by->file, by->line);
+	if (files->n >= MAX_BASES)
+		die("%s:%d: base: more than %d files inherit from each other; is it a circle?",
+		    by->file, by->line, MAX_BASES);
+	detach(root, by->index);
+	base = load(y_file(by, by->text), by, files);
+	overlay(base, root);
+	return base;
+}
+
+/* Load a scenario and the files that it inherits from (base:), or die with one
+ * sentence. Their names go to @files, the scenario's first.
+ */
+struct ynode *yaml_load(const char *path, struct strv *files)
+{
+	return load(path, NULL, files);
 }
 
 /* Child of @n named @part: key of a map or number in a list. */

@@ -23,10 +23,11 @@ struct ynode {
 	struct strv asked;	/* keys somebody asked this map for */
 };
 
-struct ynode *yaml_load(const char *path);
+struct ynode *yaml_load(const char *path, struct strv *files);
 void yaml_set(struct ynode *root, const char *assignment);
 void yaml_params(struct ynode *root);
 
+char *y_file(const struct ynode *n, const char *name);
 void y_error(const struct ynode *n, const char *fmt, ...) PRINTF(2, 3);
 int y_errors(void);
 void y_check_unknown(const struct ynode *root);
