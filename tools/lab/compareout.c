@@ -106,6 +106,37 @@ static void put_wrapped(FILE *f, const char *text, int column)
 	fputs("\n\n", f);
 }
 
+/* What a side's scenario says of itself. */
+static const char *description(const struct comparison *c, int side)
+{
+	return json_text(c->sides.s[side].summary, "description");
+}
+
+/* Each description once, with the names of the sides that share it unless all do. */
+static void put_descriptions(FILE *f, const struct comparison *c)
+{
+	int i, k, shared, column;
+
+	for (i = 0; i < c->sides.n; i++) {
+		const char *text = description(c, i);
+
+		for (k = 0; k < i && strcmp(description(c, k), text); k++)
+			;
+		if (k < i || !text[strspn(text, blanks)])
+			continue;
+		for (shared = 0, k = 0; k < c->sides.n; k++)
+			shared += !strcmp(description(c, k), text);
+		column = 0;
+		for (k = i; shared < c->sides.n && k < c->sides.n; k++)
+			if (!strcmp(description(c, k), text))
+				column += fprintf(f, "%s%s", column ? ", " : "**",
+						  c->sides.s[k].label);
+		if (column)
+			column += fprintf(f, ".**");
+		put_wrapped(f, text, column);
+	}
+}
+
 /* A section for Documentation/results.rst. */
 void compare_rst(FILE *f, const struct comparison *c)
 {
@@ -115,16 +146,14 @@ void compare_rst(FILE *f, const struct comparison *c)
 	for (k = 0; k < characters(c->title); k++)
 		fputc('=', f);
 	fputs("\n\n", f);
-	for (i = 0; i < c->sides.n; i++) {
-		const struct side *s = &c->sides.s[i];
-
-		put_wrapped(f, json_text(s->summary, "description"),
-			    fprintf(f, "**%s.**", s->label));
-		if (!s->passed)
-			fputs("*Not all expectations held, of the medians or of single runs.*\n\n",
-			      f);
-		fprintf(f, "::\n\n\t%s\n\n", s->command);
-	}
+	put_descriptions(f, c);
+	fputs("::\n\n", f);
+	for (i = 0; i < c->sides.n; i++)
+		fprintf(f, "\t# %s%s\n\t%s\n", c->sides.s[i].label,
+			c->sides.s[i].passed ? "" :
+			": not all expectations held, of the medians or of single runs",
+			c->sides.s[i].command);
+	fputc('\n', f);
 	put_rule(f, &c->table, w, '=');
 	put_row(f, &c->table, 0, w);
 	put_rule(f, &c->table, w, '=');
