@@ -469,13 +469,14 @@ static bool has_word(const char *name, const char *word)
 	return false;
 }
 
+/* The folder of the sources; tests run anywhere. */
+#define FABRIC TOP "/iproute2-patches"
+
 /* Each option is in the usage text, the manual page and the completion. */
 TEST(options_are_documented)
 {
 	static const char * const files[] = {
-		"../../iproute2-patches/q_fabric.c",
-		"../../iproute2-patches/tc-fabric.8",
-		"../../iproute2-patches/tc-fabric.bash",
+		FABRIC "/q_fabric.c", FABRIC "/tc-fabric.8", FABRIC "/tc-fabric.bash",
 	};
 	static const char * const others[] = {
 		"preset", "flexpass", "dctcp", "prio8", "enqueue", "dequeue",
