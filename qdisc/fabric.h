@@ -226,7 +226,10 @@ struct fabric_stamp {
  * @line: the line's rate and virtual time; no line model if its rate is 0
  * @sending: the packet on the line, NULL if the line is idle
  * @flying: sent packets that wait for their arrival, in order
+ * @flying_max_bytes: what can fly at a time
  * @watchdog: fires when the first of them arrives
+ * @armed_ns: what it is set to, if the device was told to ask again then; else 0
+ * @late_ns: by how much it was late, until the device has taken all that was due
  * @busy_from_ns: start of the running busy period, if @busy
  * @busy_ns: length of the finished ones
  * @busy: something is waiting or being sent
@@ -263,7 +266,10 @@ struct fabric_sched {
 	struct fabric_line line;
 	struct sk_buff *sending;
 	struct fabric_fifo flying;
+	u32 flying_max_bytes;
 	struct qdisc_watchdog watchdog;
+	u64 armed_ns;
+	u64 late_ns;
 
 	u64 busy_from_ns;
 	u64 busy_ns;

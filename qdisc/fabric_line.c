@@ -13,8 +13,18 @@
  * picosecond the one before ended, however late the timer was. Since every
  * arrival looks first, the bands between two looks are as they were at the
  * moment of the decision, so it comes out as if made in time.
+ *
+ * A device that does not take what has arrived stops the line once it is full; then
+ * the bands fill, and their limits act. So the qdisc holds at most what flies
+ * during the delay and two packets beyond the limits. The time of the device is
+ * lost for the line; the time by which a timer is late is not.
  */
 #include "fabric_fast.h"
+
+/* A timer that is later than this is not worth catching up with: a burst that
+ * long would leave at once.
+ */
+#define FABRIC_LATE_MAX_NS	1000000ULL
 
 /* The next packet for a free line, *@from its band. Sets *@ready_ns to the earliest time at which
  * it may begin; the line knows itself when it got free.
@@ -44,6 +54,15 @@ static struct sk_buff *fabric_line_next(struct Qdisc *sch, u64 now_ns,
 	return skb;
 }
 
+/* Is the end of the line full? Then it holds what flies in the delay, and the device
+ * has not taken the first of it in time.
+ */
+static bool fabric_line_stuck(const struct fabric_sched *q, u64 now_ns)
+{
+	return q->flying.head && q->flying.bytes >= q->flying_max_bytes &&
+	       fabric_cb(q->flying.head)->deliver_ns < now_ns;
+}
+
 /**
  * fabric_line_advance() - let the line do what it has done by now
  * @sch: the qdisc, with a line rate
@@ -59,7 +78,8 @@ void fabric_line_advance(struct Qdisc *sch, u64 now_ns)
 
 	for (;;) {
 		if (q->sending) {
-			if (fabric_line_ceil_ns(&q->line) > now_ns)
+			if (fabric_line_ceil_ns(&q->line) > now_ns ||
+			    fabric_line_stuck(q, now_ns))
 				return;
 			fabric_fifo_push(&q->flying, q->sending,
 					 qdisc_pkt_len(q->sending));
@@ -81,6 +101,20 @@ void fabric_line_advance(struct Qdisc *sch, u64 now_ns)
 	}
 }
 
+/* The device takes the first packet that has arrived. If it is late the line has
+ * stood still since, but for the time by which the timer was late.
+ */
+static struct sk_buff *fabric_line_take(struct fabric_sched *q, u64 now_ns)
+{
+	u64 since_ns = now_ns - q->late_ns;
+	u32 len;
+
+	if (q->sending && fabric_line_ceil_ns(&q->line) <= now_ns &&
+	    fabric_line_stuck(q, now_ns))
+		fabric_line_not_before(&q->line, since_ns);
+	return fabric_fifo_pop(&q->flying, &len);
+}
+
 /**
  * fabric_line_dequeue() - take a packet that has arrived, or set the timer
  * @sch: the qdisc
@@ -93,18 +127,23 @@ struct sk_buff *fabric_line_dequeue(struct Qdisc *sch, u64 now_ns)
 	struct fabric_sched *q = qdisc_priv(sch);
 	const struct sk_buff *first;
 	u64 next_ns = 0;
-	u32 len;
 
 	if (q->line.rate_bps)
 		fabric_line_advance(sch, now_ns);
 
+	if (q->armed_ns && q->armed_ns <= now_ns) {
+		q->late_ns = min(now_ns - q->armed_ns, FABRIC_LATE_MAX_NS);
+		q->armed_ns = 0;
+	}
 	first = q->flying.head ? q->flying.head : q->sending;
 	if (first)
 		next_ns = fabric_cb(first)->deliver_ns;
 	else if (q->line.rate_bps)
 		next_ns = q->retry_ns;
 	if (first && next_ns <= now_ns)
-		return fabric_fifo_pop(&q->flying, &len);
+		return fabric_line_take(q, now_ns);
+	q->late_ns = 0;
+	q->armed_ns = first ? next_ns : 0;
 	if (next_ns)
 		qdisc_watchdog_schedule_ns(&q->watchdog, next_ns);
 	return NULL;

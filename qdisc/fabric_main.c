@@ -812,6 +812,8 @@ static void fabric_reset(struct Qdisc *sch)
 	q->sending = NULL;
 	q->waiting_bytes = 0;
 	q->retry_ns = 0;
+	q->armed_ns = 0;
+	q->late_ns = 0;
 	fabric_line_reset(&q->line);
 	fabric_busy_end(q, ktime_get_ns());
 }

@@ -658,6 +658,10 @@ static void fabric_line_apply(struct Qdisc *sch,
 
 	fabric_line_set_rate(&q->line, line->rate_bps);
 	q->delay_ns = line->delay_ns;
+	q->flying_max_bytes = min_t(u64, U32_MAX,
+				    mul_u64_u64_div_u64(line->delay_ns,
+							line->rate_bps,
+							8 * NSEC_PER_SEC));
 	q->overhead_bytes = line->overhead_bytes;
 	if (q->line.rate_bps)
 		fabric_line_advance(sch, now_ns);

@@ -59,6 +59,20 @@ static inline void fabric_line_reset(struct fabric_line *line)
 }
 
 /**
+ * fabric_line_not_before() - the line could not be used until now
+ * @line: the line
+ * @free_ns: it is free then, or when its last transmission ends
+ */
+static inline void fabric_line_not_before(struct fabric_line *line, u64 free_ns)
+{
+	if (line->finish_ns >= free_ns)
+		return;
+	line->finish_ns = free_ns;
+	line->finish_ps = 0;
+	line->rem = 0;
+}
+
+/**
  * fabric_line_ceil_ns() - first whole nanosecond at which the line is free
  * @line: the line
  *
@@ -83,11 +97,7 @@ static inline u64 fabric_line_start(struct fabric_line *line, u64 ready_ns,
 {
 	u64 start_ns, ps, rem;
 
-	if (ready_ns > line->finish_ns) {
-		line->finish_ns = ready_ns;
-		line->finish_ps = 0;
-		line->rem = 0;
-	}
+	fabric_line_not_before(line, ready_ns);
 	start_ns = line->finish_ns;
 	ps = div64_u64_rem(bytes * FABRIC_PS_PER_BYTE_SEC + line->rem,
 			   line->rate_bps, &rem) + line->finish_ps;

@@ -1,13 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # sch_fabric under traffic, judged by its counters (lib.sh). Names of tests as
-# arguments select; stamp.sh and hostile.sh have more.
+# arguments select; line.sh, stamp.sh and hostile.sh have more.
 # shellcheck disable=SC1090,SC1091,SC2034,SC2154 # lib.sh has the other half
 set -u
 . "${LIB:?the file selftests/lib/guest.sh}"
 . ./lib.sh
 . ./stamp.sh
 . ./hostile.sh
+. ./line.sh
 
 test_rate_is_exact()
 {
@@ -376,4 +377,4 @@ test_life_by_tc()
 	done
 }
 
-run_tests_of "$0 stamp.sh hostile.sh" "$@"
+run_tests_of "$0 line.sh stamp.sh hostile.sh" "$@"

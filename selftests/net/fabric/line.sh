@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=sh disable=SC2154 # lib.sh and fabric.sh set the others
+# The line of a set rate, sourced by fabric.sh: devices that are slower than it, what
+# is charged to senders, settings that change.
+
+# A device e2 that takes $1, with the port $2... on it.
+slow_device()
+{
+	rate=$1
+	shift
+	lablink-ctl add e2 netns fa peer e2 netns fb rate "$rate" delay 2us ring 2 || fault "no lablink"
+	ip -n fa link set e2 up
+	ip -n fb link set e2 up
+	ip -n fa addr add 10.0.2.1/24 dev e2
+	ip -n fb addr add 10.0.2.2/24 dev e2
+	ip -n fa neigh replace 10.0.2.2 dev e2 \
+		lladdr "$(ip -n fb -j link show e2 | jq -r '.[0].address')"
+	tc -n fa qdisc replace dev e2 root handle 1: fabric "$@"
+}
+
+stat2() { tc -n fa -s -j qdisc show dev e2 | jq -r ".[0] | $1"; }
+
+# Nothing of what the line has sent may pile up before the device, whose own
+# speed counts then: limit, drops and delays are those of a port without a line.
+test_device_slower_than_line()
+{
+	for delay in 0 3us; do
+		slow_device 1gbit limit 100kb rate 10gbit delay $delay
+		ip netns exec fa "$SEND" udp 10.0.2.2 2000/2 0:1500
+		expect "held" "$(stat2 .backlog)" -le $((102400 + 6 * 1500))
+		near "full" "$(stat2 .backlog)" 102400 60
+		expect "dropped" "$(stat2 .fabric.dropped.limit)" -gt 1500
+		sleep 0.0004
+		busy=$(stat2 .packets)
+		sleep 0.0004
+		near "packets of 400 us at the device's rate" $(($(stat2 .packets) - busy)) 33 120
+		sleep 0.01
+		expect "nothing left" "$(stat2 .backlog)" -eq 0
+		# 67 full packets before it, at 12.19 us each
+		near "the longest delay" "$(stat2 .fabric.delay_max_ns)" 820000 30
+		ip -n fa link del e2
+	done
+}
+
+# While a device is slow the line stands still: what waits then leaves at the
+# line's rate, not at once.
+test_device_that_recovers()
+{
+	slow_device 100mbit limit 100kb rate 1gbit
+	ip netns exec fa "$SEND" udp 10.0.2.2 400/20 0:1500
+	expect "held" "$(stat2 .backlog)" -le $((102400 + 6 * 1500))
+	lablink-ctl set e2 netns fa rate 100gbit
+	# The packet that is on the link takes its 122 us.
+	sleep 0.00014
+	before=$(stat2 .packets)
+	sleep 0.0004
+	near "packets of 400 us at the line's rate" $(($(stat2 .packets) - before)) 33 120
+	sleep 0.01
+	expect "nothing left" "$(stat2 .backlog)" -eq 0
+	ip -n fa link del e2
+}
+
+# A device that the line is slower than sets no limit.
+test_line_slower_than_device()
+{
+	slow_device 10gbit limit 100mb rate 1gbit delay 5us
+	before=$(stat2 .fabric.busy_ns)
+	ip netns exec fa "$SEND" udp 10.0.2.2 1000 0:1500
+	sleep 0.1
+	near "busy time" $(($(stat2 .fabric.busy_ns) - before)) $((1000 * 1524 * 8)) 1
+	ip -n fa link del e2
+}
