@@ -4,15 +4,16 @@
  *
  * A packet is sent for as long as its bytes take at the line's rate, then
  * flies for the propagation delay, then is handed to the device, which gives
- * it to the other end at once: store and forward.
+ * it to the other end at once: store and forward. Once it is sent its socket is
+ * charged no more, or propagation would count as a queue in the host.
  *
  *	bands --next--> sending --(finish)--> flying --(+ delay)--> device
  *
- * Only the last step needs a timer. What happened before is worked out when
- * somebody looks, in virtual time: the next packet begins at the very
- * picosecond the one before ended, however late the timer was. Since every
- * arrival looks first, the bands between two looks are as they were at the
- * moment of the decision, so it comes out as if made in time.
+ * The timer is for the last step, and to tell senders that a packet is sent. What
+ * else happened is worked out when somebody looks, in virtual time: the next
+ * packet begins at the very picosecond the one before ended, however late the
+ * timer was. Since every arrival looks first, the bands between two looks are as
+ * they were at the moment of the decision, so it comes out as if made in time.
  *
  * A device that does not take what has arrived stops the line once it is full; then
  * the bands fill, and their limits act. So the qdisc holds at most what flies
@@ -26,8 +27,8 @@
  */
 #define FABRIC_LATE_MAX_NS	1000000ULL
 
-/* The next packet for a free line, *@from its band. Sets *@ready_ns to the earliest time at which
- * it may begin; the line knows itself when it got free.
+/* The next packet for a free line, *@from its band. Sets *@ready_ns to the earliest
+ * time at which it may begin; the line knows itself when it got free.
  */
 static struct sk_buff *fabric_line_next(struct Qdisc *sch, u64 now_ns,
 					bool idle, struct fabric_band **from,
@@ -81,6 +82,8 @@ void fabric_line_advance(struct Qdisc *sch, u64 now_ns)
 			if (fabric_line_ceil_ns(&q->line) > now_ns ||
 			    fabric_line_stuck(q, now_ns))
 				return;
+			/* As a device that has sent it would. */
+			skb_orphan(q->sending);
 			fabric_fifo_push(&q->flying, q->sending,
 					 qdisc_pkt_len(q->sending));
 			q->sending = NULL;
@@ -126,7 +129,7 @@ struct sk_buff *fabric_line_dequeue(struct Qdisc *sch, u64 now_ns)
 {
 	struct fabric_sched *q = qdisc_priv(sch);
 	const struct sk_buff *first;
-	u64 next_ns = 0;
+	u64 next_ns;
 
 	if (q->line.rate_bps)
 		fabric_line_advance(sch, now_ns);
@@ -135,15 +138,18 @@ struct sk_buff *fabric_line_dequeue(struct Qdisc *sch, u64 now_ns)
 		q->late_ns = min(now_ns - q->armed_ns, FABRIC_LATE_MAX_NS);
 		q->armed_ns = 0;
 	}
-	first = q->flying.head ? q->flying.head : q->sending;
-	if (first)
-		next_ns = fabric_cb(first)->deliver_ns;
-	else if (q->line.rate_bps)
-		next_ns = q->retry_ns;
-	if (first && next_ns <= now_ns)
+	first = q->flying.head;
+	if (first && fabric_cb(first)->deliver_ns <= now_ns)
 		return fabric_line_take(q, now_ns);
+
+	/* Also when the sender is to be told that a packet is sent. */
+	next_ns = q->line.rate_bps ? q->retry_ns : 0;
+	if (q->sending)
+		next_ns = fabric_line_ceil_ns(&q->line);
+	if (first && (!q->sending || fabric_cb(first)->deliver_ns < next_ns))
+		next_ns = fabric_cb(first)->deliver_ns;
 	q->late_ns = 0;
-	q->armed_ns = first ? next_ns : 0;
+	q->armed_ns = next_ns;
 	if (next_ns)
 		qdisc_watchdog_schedule_ns(&q->watchdog, next_ns);
 	return NULL;

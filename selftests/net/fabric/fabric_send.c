@@ -4,7 +4,8 @@
  *
  *	fabric_send udp DST ROUNDS[/GAP] TOS:BYTES[:COUNT]...
  *		each round sends COUNT (1) datagrams per TOS:BYTES (bytes of
- *		the frame), then waits for GAP us
+ *		the frame), then waits for GAP us; SNDBUF in the environment: bytes
+ *		that the socket may have on its way
  *	fabric_send gso DST COUNT
  *		COUNT UDP packets of GSO_PARTS parts, to be segmented on the way
  *	fabric_send tcp SRC DST COUNT DELAY-UNITS
@@ -69,7 +70,8 @@ static int send_udp(char **argv)
 	static char payload[65536];
 	long rounds = atol(argv[1]);
 	const char *slash = strchr(argv[1], '/');
-	int fd, size = 1 << 30, i, tos, bytes, count;
+	const char *buffer = getenv("SNDBUF");
+	int fd, size = buffer ? atoi(buffer) : 1 << 30, i, tos, bytes, count;
 
 	inet_pton(AF_INET, argv[0], &to.sin_addr);
 	fd = socket(AF_INET, SOCK_DGRAM, 0);

@@ -70,3 +70,18 @@ test_line_slower_than_device()
 	near "busy time" $(($(stat2 .fabric.busy_ns) - before)) $((1000 * 1524 * 8)) 1
 	ip -n fa link del e2
 }
+
+# A packet that flies is no longer its sender's: a socket of 64 kB fills the line,
+# though 1.25 MB are on it.
+test_flying_is_not_charged()
+{
+	port limit 1mb rate 1gbit delay 10ms
+	SNDBUF=32768 ip netns exec fa "$SEND" udp 10.0.0.2 3000 0:1500 &
+	sleep 0.02
+	before=$(stat .fabric.packets)
+	sleep 0.01
+	near "packets of 10 ms" $(($(stat .fabric.packets) - before)) 820 10
+	wait $!
+	expect "dropped" "$(stat '.fabric.dropped | add')" -eq 0
+	empty
+}
