@@ -49,7 +49,7 @@ static struct sk_buff *fabric_line_next(struct Qdisc *sch, u64 now_ns,
 		return NULL;
 	/* What comes from a band's own qdisc is there now, or was already. */
 	if (fabric_cb(skb)->untimed)
-		*ready_ns = idle ? now_ns : 0;
+		*ready_ns = idle ? now_ns : retry_ns;
 	else
 		*ready_ns = max(fabric_cb(skb)->enqueue_ns, retry_ns);
 	return skb;
@@ -143,10 +143,9 @@ struct sk_buff *fabric_line_dequeue(struct Qdisc *sch, u64 now_ns)
 		return fabric_line_take(q, now_ns);
 
 	/* Also when the sender is to be told that a packet is sent. */
-	next_ns = q->line.rate_bps ? q->retry_ns : 0;
-	if (q->sending)
-		next_ns = fabric_line_ceil_ns(&q->line);
-	if (first && (!q->sending || fabric_cb(first)->deliver_ns < next_ns))
+	next_ns = q->sending ? fabric_line_ceil_ns(&q->line) :
+		  q->line.rate_bps ? q->retry_ns : 0;
+	if (first && (!next_ns || fabric_cb(first)->deliver_ns < next_ns))
 		next_ns = fabric_cb(first)->deliver_ns;
 	q->late_ns = 0;
 	q->armed_ns = next_ns;

@@ -85,3 +85,16 @@ test_flying_is_not_charged()
 	expect "dropped" "$(stat '.fabric.dropped | add')" -eq 0
 	empty
 }
+
+# A band with a qdisc of its own keeps its rate also when nobody looks in between.
+test_child_keeps_rate_on_long_line()
+{
+	port limit 1mb rate 1gbit delay 2ms
+	band 1 rate 100mbit burst 0
+	tc -n fa qdisc add dev e0 parent 1:1 handle 10: pfifo limit 100
+	ip netns exec fb "$SEND" record e0 >"$out" 2>/dev/null &
+	sleep 0.01
+	send 20 0:1000
+	wait $!
+	near "20 packets take" "$(tail -n 1 "$out" | cut -d ' ' -f 1)" $((19 * 1024 * 80)) 1
+}
