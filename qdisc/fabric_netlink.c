@@ -468,7 +468,7 @@ void fabric_class_apply(struct fabric_sched *q, struct fabric_band *band,
 		band->coloured |= c->colour[i];
 	}
 
-	fabric_line_set_rate(&band->pass, c->rate_bps);
+	fabric_line_set_rate(&band->pass, c->rate_bps, ktime_get_ns());
 	band->burst_bytes = c->burst_bytes;
 	band->burst_ns = c->rate_bps ?
 			 div64_u64((u64)c->burst_bytes * 8 * NSEC_PER_SEC,
@@ -653,16 +653,18 @@ static void fabric_line_apply(struct Qdisc *sch,
 		fabric_line_advance(sch, now_ns);
 	if (!line->rate_bps)
 		fabric_line_release(q, now_ns);
-	else if (!q->line.rate_bps)
-		q->line.finish_ns = now_ns;
 
-	fabric_line_set_rate(&q->line, line->rate_bps);
+	fabric_line_set_rate(&q->line, line->rate_bps, now_ns);
+	fabric_line_not_before(&q->line, q->sending ? 0 : now_ns);
 	q->delay_ns = line->delay_ns;
 	q->flying_max_bytes = min_t(u64, U32_MAX,
 				    mul_u64_u64_div_u64(line->delay_ns,
 							line->rate_bps,
 							8 * NSEC_PER_SEC));
 	q->overhead_bytes = line->overhead_bytes;
+	if (q->sending)
+		fabric_cb(q->sending)->deliver_ns =
+			fabric_line_ceil_ns(&q->line) + q->delay_ns;
 	if (q->line.rate_bps)
 		fabric_line_advance(sch, now_ns);
 }

@@ -35,16 +35,30 @@ struct fabric_line {
 };
 
 /**
- * fabric_line_set_rate() - change the rate; the running transmission stays
+ * fabric_line_set_rate() - change the rate
  * @line: the line
- * @rate_bps: new rate in bit/s
+ * @rate_bps: new rate in bit/s; 0: none, what was sent is forgotten
+ * @now_ns: time; what is left of the running transmission, or of the debt of a
+ *	limit, is from now on sent or paid for at the new rate
  */
-static inline void fabric_line_set_rate(struct fabric_line *line, u64 rate_bps)
+static inline void fabric_line_set_rate(struct fabric_line *line, u64 rate_bps,
+					u64 now_ns)
 {
-	if (line->rate_bps == rate_bps)
+	u64 old_bps = line->rate_bps, ps;
+
+	if (old_bps == rate_bps)
 		return;
 	line->rate_bps = rate_bps;
 	line->rem = 0;
+	if (!rate_bps || !old_bps) {
+		line->finish_ns = 0;
+		line->finish_ps = 0;
+	} else if (line->finish_ns >= now_ns) {
+		ps = (line->finish_ns - now_ns) * 1000 + line->finish_ps;
+		ps = mul_u64_u64_div_u64(ps, old_bps, rate_bps);
+		line->finish_ns = now_ns + ps / 1000;
+		line->finish_ps = ps % 1000;
+	}
 }
 
 /**

@@ -98,3 +98,32 @@ test_child_keeps_rate_on_long_line()
 	wait $!
 	near "20 packets take" "$(tail -n 1 "$out" | cut -d ' ' -f 1)" $((19 * 1024 * 80)) 1
 }
+
+# What was owed at a low rate is owed at the high one.
+test_raised_rate_acts_at_once()
+{
+	port limit 1mb rate 1kbit bands 3 default 3 dscp 1:1 2:2
+	send 2 4:1000
+	sleep 0.5
+	port rate 10gbit
+	sleep 0.001
+	expect "line: sent" "$(cls 1 .packets)" -eq 2
+	empty 0
+	band 2 rate 1kbit burst 0
+	send 2 8:1000
+	sleep 0.5
+	expect "band: sent" "$(cls 2 .packets)" -eq 1
+	band 2 rate 10gbit burst 0
+	sleep 0.001
+	expect "band: then sent" "$(cls 2 .packets)" -eq 2
+	# Lowered, the rest of a packet takes longer, too.
+	port rate 1mbit
+	send 1 4:1226
+	sleep 0.005
+	port rate 100kbit
+	send 1 4:1226
+	sleep 0.04
+	expect "line: the second waits" "$(cls 1 .backlog_packets)" -eq 1
+	sleep 0.015
+	expect "line: the second is sent" "$(cls 1 .backlog_packets)" -eq 0
+}

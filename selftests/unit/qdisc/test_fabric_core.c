@@ -98,18 +98,47 @@ TEST(largest_packet_at_largest_rate_does_not_overflow)
 	CHECK_EQ(line.finish_ps, 721U);
 }
 
-TEST(rate_change_leaves_the_running_packet)
+TEST(rate_change_acts_on_the_rest_of_the_running_packet)
 {
 	struct fabric_line line = { .rate_bps = 3000000000ULL };
 
-	fabric_line_start(&line, 0, 1);
-	fabric_line_set_rate(&line, 8000000000ULL);
-	CHECK_EQ(line.finish_ns, 2U);
-	CHECK_EQ(line.finish_ps, 666U);
+	/* 6 bytes: 16 ns; 10 of them at the old rate, the rest 3.75 times as fast */
+	fabric_line_start(&line, 1000, 6);
+	fabric_line_set_rate(&line, 11250000000ULL, 1010);
+	CHECK_EQ(line.finish_ns, 1011U);
+	CHECK_EQ(line.finish_ps, 600U);
 	CHECK_EQ(line.rem, 0U);
+	/* slower: 1.6 ns become 18 */
+	fabric_line_set_rate(&line, 1000000000ULL, 1010);
+	CHECK_EQ(line.finish_ns, 1028U);
+	CHECK_EQ(line.finish_ps, 0U);
+	/* what is over is over */
+	fabric_line_set_rate(&line, 8000000000ULL, 5000);
+	CHECK_EQ(line.finish_ns, 1028U);
 	fabric_line_start(&line, 0, 10);
-	CHECK_EQ(line.finish_ns, 12U);
-	CHECK_EQ(line.finish_ps, 666U);
+	CHECK_EQ(line.finish_ns, 1038U);
+}
+
+TEST(rate_taken_away_forgives_everything)
+{
+	struct fabric_line line = { .rate_bps = 1000 };
+
+	fabric_line_start(&line, 1000, 1500);
+	fabric_line_set_rate(&line, 0, 1500);
+	fabric_line_set_rate(&line, 1000, 2000);
+	CHECK_EQ(fabric_line_ceil_ns(&line), 0U);
+}
+
+TEST(rate_change_from_one_end_to_the_other_does_not_overflow)
+{
+	struct fabric_line line = { .rate_bps = 1000 };
+
+	/* the debt of the largest burst, 16 MiB, and a packet: 151,000 s */
+	line.finish_ns = 151000 * 1000000000ULL;
+	fabric_line_set_rate(&line, 10000000000000ULL, 0);
+	CHECK_EQ(line.finish_ns, 15100U);
+	fabric_line_set_rate(&line, 1000, 0);
+	CHECK_EQ(line.finish_ns, 151000 * 1000000000ULL);
 }
 
 TEST(delay_counts_and_bins)
