@@ -203,6 +203,23 @@ static void print_ecn_at(uint8_t at)
 			   at == FABRIC_ECN_AT_DEQUEUE ? "dequeue" : "enqueue");
 }
 
+/* Prints what a packet takes on the wire, in text if it is not as always or if
+ * @shown is there.
+ */
+static void print_wire(const struct rtattr *attr, const char *word,
+		       uint32_t usual, const struct rtattr *shown)
+{
+	char buffer[32];
+
+	if (!attr)
+		return;
+	print_color_uint(PRINT_JSON, COLOR_NONE, word, NULL, attr_u32(attr));
+	if (attr_u32(attr) == usual && !shown)
+		return;
+	snprintf(buffer, sizeof(buffer), "%s %u ", word, attr_u32(attr));
+	print_color_string(PRINT_FP, COLOR_NONE, NULL, "%s", buffer);
+}
+
 int fabric_print_opt(struct qdisc_util *qu, FILE *f, struct rtattr *opt)
 {
 	struct rtattr *tb[TCA_FABRIC_MAX + 1];
@@ -222,10 +239,11 @@ int fabric_print_opt(struct qdisc_util *qu, FILE *f, struct rtattr *opt)
 			      fabric_rate_units);
 		print_setting("delay", "delay",
 			      attr_u64(tb[TCA_FABRIC_DELAY_NS]), time_units);
-		print_color_uint(PRINT_ANY, COLOR_NONE, "overhead",
-				 "overhead %u ",
-				 attr_u32(tb[TCA_FABRIC_OVERHEAD_BYTES]));
 	}
+	print_wire(tb[TCA_FABRIC_OVERHEAD_BYTES], "overhead",
+		   FABRIC_OVERHEAD_DEFAULT_BYTES, tb[TCA_FABRIC_RATE_BPS]);
+	print_wire(tb[TCA_FABRIC_MPU_BYTES], "mpu", FABRIC_MPU_DEFAULT_BYTES,
+		   NULL);
 	if (tb[TCA_FABRIC_ECN_BYTES]) {
 		print_setting("ecn", "ecn", attr_u32(tb[TCA_FABRIC_ECN_BYTES]),
 			      size_units);

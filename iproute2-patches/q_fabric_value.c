@@ -393,6 +393,7 @@ const struct fabric_option fabric_port_options[] = {
 	{ "rate", TCA_FABRIC_RATE_BPS, value_rate, 0 },
 	{ "delay", TCA_FABRIC_DELAY_NS, value_time, 0 },
 	{ "overhead", TCA_FABRIC_OVERHEAD_BYTES, value_u32, 0 },
+	{ "mpu", TCA_FABRIC_MPU_BYTES, value_u32, 0 },
 	{ "ecn", TCA_FABRIC_ECN_BYTES, value_ecn, 0 },
 	{ "split-gso", TCA_FABRIC_SPLIT_GSO, NULL, 1 },
 	{ "no-split-gso", TCA_FABRIC_SPLIT_GSO, NULL, 0 },

@@ -14,7 +14,7 @@ _tc_fabric_words()
 	rate) echo none ;;
 	default) echo last ;;
 	dscp|priomap|buffer) echo off ;;
-	limit|delay|overhead|bands|stamp-tau|stamp-round|stamp-hold|band|weight|quantum) ;;
+	limit|delay|overhead|mpu|bands|stamp-tau|stamp-round|stamp-hold|band|weight|quantum) ;;
 	burst|green|yellow|red|reserved|alpha|prob|ecn-delay) ;;
 	*)
 		if [ "$object" = class ]; then
@@ -23,7 +23,7 @@ _tc_fabric_words()
 				yellow red reserved alpha help
 		else
 			echo preset limit ecn enqueue dequeue split-gso \
-				no-split-gso rate delay overhead bands default \
+				no-split-gso rate delay overhead mpu bands default \
 				priomap dscp buffer stamp stamp-tau stamp-round \
 				stamp-hold band help
 		fi ;;

@@ -221,7 +221,9 @@ struct fabric_stamp {
  * @band_map: skb priority to band, made of @prio_map and @default_band
  * @prio_map: skb priority to band, as set
  * @dscp_map: DSCP to band and colour
- * @overhead_bytes: added to each packet on the line
+ * @overhead_bytes: added to each packet on the wire, for the line and for rates of
+ *	bands
+ * @mpu_bytes: least that a packet takes there
  * @delay_ns: propagation
  * @line: the line's rate and virtual time; no line model if its rate is 0
  * @sending: the packet on the line, NULL if the line is idle
@@ -262,6 +264,7 @@ struct fabric_sched {
 	u8 dscp_map[64];
 
 	u32 overhead_bytes;
+	u32 mpu_bytes;
 	u64 delay_ns;
 	struct fabric_line line;
 	struct sk_buff *sending;
@@ -285,9 +288,8 @@ struct fabric_sched {
 static inline u32 fabric_wire_bytes(const struct fabric_sched *q,
 				    const struct sk_buff *skb)
 {
-	return min_t(u32, qdisc_pkt_len(skb) +
-			  (q->line.rate_bps ? q->overhead_bytes : 0),
-		     FABRIC_LINE_BYTES_MAX);
+	return clamp_t(u32, qdisc_pkt_len(skb) + q->overhead_bytes,
+		       q->mpu_bytes, FABRIC_LINE_BYTES_MAX);
 }
 
 /* Bytes waiting in a band, its own qdisc's included. */

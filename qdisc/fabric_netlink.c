@@ -572,6 +572,7 @@ static const struct nla_policy fabric_policy[TCA_FABRIC_MAX + 1] = {
 	[TCA_FABRIC_STAMP_ROUND_NS]	= { .type = NLA_U32 },
 	[TCA_FABRIC_STAMP_HOLD_NS]	= { .type = NLA_U32 },
 	[TCA_FABRIC_BAND_OPTIONS]	= { .type = NLA_NESTED },
+	[TCA_FABRIC_MPU_BYTES]		= { .type = NLA_U32 },
 };
 
 static const struct fabric_range fabric_ranges[] = {
@@ -581,6 +582,8 @@ static const struct fabric_range fabric_ranges[] = {
 	  "delay must be at most 10 seconds" },
 	{ TCA_FABRIC_OVERHEAD_BYTES, 0, FABRIC_OVERHEAD_MAX_BYTES,
 	  "overhead must be at most 1024 bytes" },
+	{ TCA_FABRIC_MPU_BYTES, 0, FABRIC_MPU_MAX_BYTES,
+	  "mpu must be at most 2048 bytes" },
 	{ TCA_FABRIC_ECN_BYTES, 0, FABRIC_LIMIT_MAX_BYTES,
 	  "ecn threshold must be at most 1 GiB" },
 	{ TCA_FABRIC_ECN_AT, 0, FABRIC_ECN_AT_DEQUEUE,
@@ -604,11 +607,13 @@ static const struct fabric_range fabric_ranges[] = {
  * @rate_bps: 0 if there is no line model
  * @delay_ns: propagation
  * @overhead_bytes: added to each packet
+ * @mpu_bytes: least of a packet
  */
 struct fabric_line_config {
 	u64 rate_bps;
 	u64 delay_ns;
 	u32 overhead_bytes;
+	u32 mpu_bytes;
 };
 
 /* Works out the line's settings from the old ones and those given. */
@@ -619,11 +624,13 @@ static int fabric_line_parse(const struct fabric_sched *q, struct nlattr **tb,
 	const struct nlattr *rate = tb[TCA_FABRIC_RATE_BPS];
 	const struct nlattr *delay = tb[TCA_FABRIC_DELAY_NS];
 	const struct nlattr *overhead = tb[TCA_FABRIC_OVERHEAD_BYTES];
+	const struct nlattr *mpu = tb[TCA_FABRIC_MPU_BYTES];
 
 	line->rate_bps = rate ? nla_get_u64(rate) : q->line.rate_bps;
 	line->delay_ns = delay ? nla_get_u64(delay) : q->delay_ns;
 	line->overhead_bytes = overhead ? nla_get_u32(overhead) :
 					  q->overhead_bytes;
+	line->mpu_bytes = mpu ? nla_get_u32(mpu) : q->mpu_bytes;
 
 	if (line->rate_bps) {
 		if (line->rate_bps < FABRIC_RATE_MIN_BPS ||
@@ -635,10 +642,6 @@ static int fabric_line_parse(const struct fabric_sched *q, struct nlattr **tb,
 	if (line->delay_ns)
 		return fabric_refuse_attr(extack, delay ? delay : rate,
 					  "delay needs a rate");
-	if (overhead)
-		return fabric_refuse_attr(extack, overhead,
-					  "overhead needs a rate");
-	line->overhead_bytes = FABRIC_OVERHEAD_DEFAULT_BYTES;
 	return 0;
 }
 
@@ -662,6 +665,7 @@ static void fabric_line_apply(struct Qdisc *sch,
 							line->rate_bps,
 							8 * NSEC_PER_SEC));
 	q->overhead_bytes = line->overhead_bytes;
+	q->mpu_bytes = line->mpu_bytes;
 	if (q->sending)
 		fabric_cb(q->sending)->deliver_ns =
 			fabric_line_ceil_ns(&q->line) + q->delay_ns;
@@ -859,6 +863,7 @@ void fabric_config_default(struct fabric_sched *q)
 
 	q->limit_bytes = FABRIC_LIMIT_DEFAULT_BYTES;
 	q->overhead_bytes = FABRIC_OVERHEAD_DEFAULT_BYTES;
+	q->mpu_bytes = FABRIC_MPU_DEFAULT_BYTES;
 	q->split_gso = true;
 	q->nbands = 1;
 	q->default_band = FABRIC_BAND_LAST;
@@ -969,8 +974,10 @@ static int fabric_dump_parts(const struct fabric_sched *q, struct sk_buff *skb)
 	    (nla_put_u64_64bit(skb, TCA_FABRIC_RATE_BPS, q->line.rate_bps,
 			       TCA_FABRIC_PAD) ||
 	     nla_put_u64_64bit(skb, TCA_FABRIC_DELAY_NS, q->delay_ns,
-			       TCA_FABRIC_PAD) ||
-	     nla_put_u32(skb, TCA_FABRIC_OVERHEAD_BYTES, q->overhead_bytes)))
+			       TCA_FABRIC_PAD)))
+		return -EMSGSIZE;
+	if (nla_put_u32(skb, TCA_FABRIC_OVERHEAD_BYTES, q->overhead_bytes) ||
+	    nla_put_u32(skb, TCA_FABRIC_MPU_BYTES, q->mpu_bytes))
 		return -EMSGSIZE;
 	if (q->ecn.red.max &&
 	    (nla_put_u32(skb, TCA_FABRIC_ECN_BYTES, q->ecn.red.max) ||

@@ -127,3 +127,20 @@ test_raised_rate_acts_at_once()
 	sleep 0.015
 	expect "line: the second is sent" "$(cls 1 .backlog_packets)" -eq 0
 }
+
+# A band's rate counts what a packet takes on the wire, whether the port is the line
+# or a device is: 84 bytes of a frame of 60, or what overhead and mpu say.
+test_band_rate_counts_wire_bytes()
+{
+	for words in "rate 1gbit:744" "rate none:744" "overhead 40:625" "overhead 0 mpu 0:1041" \
+		     "overhead 0 mpu 100:625"; do
+		# shellcheck disable=SC2086 # words
+		port limit 1mb bands 2 dscp 1:1 ${words%:*}
+		band 1 rate 1mbit burst 0
+		send 1100 4:60
+		before=$(cls 1 .packets)
+		sleep 0.5
+		near "packets in 500 ms with $words" $(($(cls 1 .packets) - before)) "${words#*:}" 4
+		tc -n fa qdisc del dev e0 root
+	done
+}

@@ -199,7 +199,7 @@ TEST(fuzz_dscp_words)
 TEST(fuzz_command_lines)
 {
 	static const char * const known[] = {
-		"limit", "rate", "delay", "overhead", "ecn", "split-gso",
+		"limit", "rate", "delay", "overhead", "mpu", "ecn", "split-gso",
 		"no-split-gso", "bands", "default", "priomap", "dscp", "buffer",
 		"stamp", "stamp-tau", "stamp-round", "stamp-hold", "band", "strict", "weight",
 		"quantum", "burst", "ecn-delay", "green", "yellow", "red",

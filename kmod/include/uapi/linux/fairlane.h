@@ -21,6 +21,8 @@
 #define FABRIC_DELAY_MAX_NS		10000000000ULL
 #define FABRIC_OVERHEAD_DEFAULT_BYTES	24	/* preamble 8, FCS 4, gap 12 */
 #define FABRIC_OVERHEAD_MAX_BYTES	1024
+#define FABRIC_MPU_DEFAULT_BYTES	84	/* 64 with FCS, preamble, gap */
+#define FABRIC_MPU_MAX_BYTES		2048
 #define FABRIC_COLOURS			3	/* green 0, yellow 1, red 2 */
 #define FABRIC_MAP_DEFAULT		255	/* in a map: the default band */
 #define FABRIC_QUANTUM_MIN_BYTES	256
@@ -42,7 +44,7 @@ enum {
 	TCA_FABRIC_LIMIT_BYTES,		/* u32 waiting bytes of the port */
 	TCA_FABRIC_RATE_BPS,		/* u64 line rate, 0: the device's */
 	TCA_FABRIC_DELAY_NS,		/* u64 propagation, needs a rate */
-	TCA_FABRIC_OVERHEAD_BYTES,	/* u32 a packet on the line, needs a rate */
+	TCA_FABRIC_OVERHEAD_BYTES,	/* u32 a packet on the wire beyond its length */
 	TCA_FABRIC_ECN_BYTES,		/* u32 marking threshold, 0: off */
 	TCA_FABRIC_ECN_AT,		/* u8 FABRIC_ECN_AT_* */
 	TCA_FABRIC_SPLIT_GSO,		/* u8 0: keep, 1: segment on enqueue */
@@ -57,6 +59,7 @@ enum {
 	TCA_FABRIC_STAMP_ROUND_NS,	/* u32 power of two, 0: none */
 	TCA_FABRIC_BAND_OPTIONS,	/* nest: 1 + band, nest of CLASS_*; set only */
 	TCA_FABRIC_STAMP_HOLD_NS,	/* u32 told as it is for so long, 0: anew */
+	TCA_FABRIC_MPU_BYTES,		/* u32 least of a packet on the wire */
 	__TCA_FABRIC_MAX,
 };
 
@@ -95,6 +98,7 @@ enum {
 	TCA_FABRIC_CLASS_RED_BYTES,	/* u32 */
 	TCA_FABRIC_CLASS_RESERVED_BYTES,/* u32 of the shared buffer */
 	TCA_FABRIC_CLASS_ALPHA_MILLI,	/* u32 dynamic threshold */
+	TCA_FABRIC_CLASS_LIMIT_PACKETS,	/* u32 0: none */
 	__TCA_FABRIC_CLASS_MAX,
 };
 
