@@ -11,7 +11,7 @@
 static void explain(void)
 {
 	fprintf(stderr,
-		"Usage: ... fabric [ preset flexpass|dctcp|soze|prio8 ]\n"
+		"Usage: ... fabric [ preset flexpass|dctcp|soze|prio8 [ speed RATE ] ]\n"
 		"                  [ limit SIZE ] [ ecn SIZE|off [ enqueue|dequeue ] ]\n"
 		"                  [ split-gso | no-split-gso ]\n"
 		"                  [ rate RATE|none [ delay TIME ] ]\n"
@@ -43,7 +43,7 @@ static void explain_class(void)
 {
 	fprintf(stderr,
 		"Usage: ... fabric [ strict | weight N | quantum SIZE ] [ limit SIZE ]\n"
-		"                  [ rate RATE|none [ burst SIZE ] ]\n"
+		"                  [ packets N ] [ rate RATE|none [ burst SIZE ] ]\n"
 		"                  [ ecn off | ecn SIZE [ SIZE [ prob P ] ] [ enqueue|dequeue ]\n"
 		"                    | ecn-delay TIME [ TIME [ prob P ] ] [ drop|pass ] ]\n"
 		"                  [ green SIZE ] [ yellow SIZE ] [ red SIZE ]\n"
@@ -52,6 +52,7 @@ static void explain_class(void)
 		"  strict     served before all round-robin bands, lowest number first (default)\n"
 		"  weight     round robin, N times 1514 bytes a turn; quantum: that many bytes\n"
 		"  limit      bytes that may wait in this band (0: only the port's limit)\n"
+		"  packets    packets that may wait in this band (0: no limit)\n"
 		"  rate       of this band, burst beyond it\n"
 		"  ecn        mark above SIZE waiting; with two, from never at the first to\n"
 		"             probability P (default 1) at the second, always above\n"
@@ -165,7 +166,7 @@ static const struct preset {
 } presets[] = {
 	{ "flexpass",
 	  "limit 4mb bands 3 dscp 40:1 41,43:2 42:2:red",
-	  "band 1 strict limit 840 rate @ burst 168 band 2 weight 1 ecn 65000 enqueue red 150000 band 3 weight 1 ecn 100000 enqueue",
+	  "band 1 strict packets 10 rate @ burst 168 band 2 weight 1 ecn 65000 enqueue red 150000 band 3 weight 1 ecn 100000 enqueue",
 	},
 	{ "dctcp", "limit 4mb ecn 97500 enqueue", "" },
 	{ "soze", "limit 4mb stamp soze", "" },
@@ -201,15 +202,16 @@ static uint64_t find_rate(int argc, char **argv)
 	return rate_bps;
 }
 
-/* "preset NAME [port's options] [bands' options]": the preset's options, then
+/* "preset NAME [speed RATE] [port's options] [bands' options]": the preset's options, then
  * those given, which win. The credits of FlexPass get their part of half the
- * line.
+ * device's speed, or of half the line.
  */
 static int parse_preset(int argc, char **argv, struct nlmsghdr *n)
 {
 	char text[512], *words[PRESET_WORDS_MAX], credit_rate[32] = "";
 	const struct preset *preset = presets;
 	uint64_t rate_bps = find_rate(argc, argv);
+	bool speed = argc > 2 && !strcmp(argv[2], "speed");
 	char *all[2 * PRESET_WORDS_MAX];
 	int count, i;
 
@@ -219,9 +221,12 @@ static int parse_preset(int argc, char **argv, struct nlmsghdr *n)
 		preset++;
 	if (!preset->name)
 		return fabric_bad("preset", argv[1]);
+	if (speed && (argc < 4 || fabric_parse_rate(&rate_bps, argv[3])))
+		return fabric_bad("speed", argc < 4 ? NULL : argv[3]);
 	if (strchr(preset->bands, '@')) {
 		if (!rate_bps) {
-			fprintf(stderr, "fabric: preset %s needs a rate\n",
+			fprintf(stderr,
+				"fabric: preset %s needs the device's speed, or a rate\n",
 				preset->name);
 			return -1;
 		}
@@ -235,8 +240,8 @@ static int parse_preset(int argc, char **argv, struct nlmsghdr *n)
 	i = parse_port(count, words, n);
 	if (i < 0)
 		return -1;
-	argc -= 2;
-	argv += 2;
+	argc -= speed ? 4 : 2;
+	argv += speed ? 4 : 2;
 	i = parse_port(argc, argv, n);
 	if (i < 0)
 		return -1;

@@ -340,6 +340,9 @@ int fabric_print_copt(struct qdisc_util *qu, FILE *f, struct rtattr *opt)
 		print_setting("limit", "limit",
 			      attr_u32(tb[TCA_FABRIC_CLASS_LIMIT_BYTES]),
 			      size_units);
+	if (tb[TCA_FABRIC_CLASS_LIMIT_PACKETS])
+		print_color_uint(PRINT_ANY, COLOR_NONE, "packets", "packets %u ",
+				 attr_u32(tb[TCA_FABRIC_CLASS_LIMIT_PACKETS]));
 	if (tb[TCA_FABRIC_CLASS_RATE_BPS]) {
 		print_setting("rate", "rate",
 			      attr_u64(tb[TCA_FABRIC_CLASS_RATE_BPS]),

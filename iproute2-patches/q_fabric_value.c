@@ -414,6 +414,7 @@ const struct fabric_option fabric_band_options[] = {
 	{ "weight", TCA_FABRIC_CLASS_WEIGHT, value_u32, 0 },
 	{ "quantum", TCA_FABRIC_CLASS_QUANTUM_BYTES, value_size, 0 },
 	{ "limit", TCA_FABRIC_CLASS_LIMIT_BYTES, value_size, 0 },
+	{ "packets", TCA_FABRIC_CLASS_LIMIT_PACKETS, value_u32, 0 },
 	{ "rate", TCA_FABRIC_CLASS_RATE_BPS, value_rate, 0 },
 	{ "burst", TCA_FABRIC_CLASS_BURST_BYTES, value_size, 0 },
 	{ "ecn", TCA_FABRIC_CLASS_ECN_MAX, value_band_ecn, 0 },

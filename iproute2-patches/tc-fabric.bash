@@ -14,15 +14,15 @@ _tc_fabric_words()
 	rate) echo none ;;
 	default) echo last ;;
 	dscp|priomap|buffer) echo off ;;
-	limit|delay|overhead|mpu|bands|stamp-tau|stamp-round|stamp-hold|band|weight|quantum) ;;
+	limit|delay|overhead|mpu|bands|stamp-tau|stamp-round|stamp-hold|band|weight|quantum|packets|speed) ;;
 	burst|green|yellow|red|reserved|alpha|prob|ecn-delay) ;;
 	*)
 		if [ "$object" = class ]; then
-			echo strict weight quantum limit rate burst ecn \
+			echo strict weight quantum limit packets rate burst ecn \
 				ecn-delay prob enqueue dequeue drop pass green \
 				yellow red reserved alpha help
 		else
-			echo preset limit ecn enqueue dequeue split-gso \
+			echo preset speed limit ecn enqueue dequeue split-gso \
 				no-split-gso rate delay overhead mpu bands default \
 				priomap dscp buffer stamp stamp-tau stamp-round \
 				stamp-hold band help

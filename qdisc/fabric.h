@@ -134,6 +134,7 @@ struct fabric_ecn {
  * @fifo: waiting packets
  * @child: a qdisc that queues instead of @fifo, NULL if none
  * @limit_bytes: most bytes in @fifo, 0: only the port's limit
+ * @limit_packets: most packets in @fifo, 0: none
  * @colour_bytes: bytes of each colour in @fifo
  * @colour_limit_bytes: most bytes of each colour, 0: none
  * @coloured: any of these limits is set
@@ -154,6 +155,7 @@ struct fabric_band {
 	struct fabric_fifo fifo;
 	struct Qdisc *child;
 	u32 limit_bytes;
+	u32 limit_packets;
 	u32 colour_bytes[FABRIC_COLOURS];
 	u32 colour_limit_bytes[FABRIC_COLOURS];
 	bool coloured;
@@ -400,6 +402,7 @@ void fabric_class_remove(struct Qdisc *sch, unsigned int nbands);
  * @weight: 0: @quantum was set
  * @quantum: bytes
  * @limit_bytes: 0: none
+ * @limit_packets: 0: none
  * @rate_bps: 0: none
  * @burst_bytes: beyond the rate
  * @ecn: marking
@@ -412,6 +415,7 @@ struct fabric_class_config {
 	u32 weight;
 	u32 quantum;
 	u32 limit_bytes;
+	u32 limit_packets;
 	u64 rate_bps;
 	u32 burst_bytes;
 	struct fabric_ecn ecn;

@@ -51,6 +51,9 @@ static __always_inline int fabric_band_admit(struct fabric_sched *q,
 	if (unlikely(band->limit_bytes &&
 		     band->fifo.bytes + len > band->limit_bytes))
 		return FABRIC_DROP_BAND;
+	if (unlikely(band->limit_packets &&
+		     band->fifo.packets >= band->limit_packets))
+		return FABRIC_DROP_BAND;
 	if (unlikely(band->coloured && band->colour_limit_bytes[colour] &&
 		     band->colour_bytes[colour] + len >
 		     band->colour_limit_bytes[colour]))

@@ -178,6 +178,7 @@ void fabric_band_update(struct fabric_sched *q)
 		band = &q->bands[i];
 		band->index = i;
 		band->plain = !band->child && !band->limit_bytes &&
+			      !band->limit_packets &&
 			      !band->coloured && !band->ecn.red.max &&
 			      !band->pass.rate_bps && !q->buffer;
 	}

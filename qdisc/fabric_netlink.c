@@ -221,6 +221,7 @@ static const struct nla_policy fabric_class_policy[TCA_FABRIC_CLASS_MAX + 1] = {
 	[TCA_FABRIC_CLASS_RED_BYTES]	= { .type = NLA_U32 },
 	[TCA_FABRIC_CLASS_RESERVED_BYTES] = { .type = NLA_U32 },
 	[TCA_FABRIC_CLASS_ALPHA_MILLI]	= { .type = NLA_U32 },
+	[TCA_FABRIC_CLASS_LIMIT_PACKETS] = { .type = NLA_U32 },
 };
 
 static const struct fabric_range fabric_class_ranges[] = {
@@ -263,6 +264,7 @@ void fabric_class_default(struct fabric_sched *q, struct fabric_band *band)
 	unsigned int index = band - q->bands;
 
 	band->limit_bytes = 0;
+	band->limit_packets = 0;
 	memset(band->colour_limit_bytes, 0, sizeof(band->colour_limit_bytes));
 	band->coloured = false;
 	band->ecn = q->ecn;
@@ -288,6 +290,7 @@ void fabric_class_read(const struct fabric_sched *q,
 	c->weight = band->weight;
 	c->quantum = q->order.quantum[index];
 	c->limit_bytes = band->limit_bytes;
+	c->limit_packets = band->limit_packets;
 	c->rate_bps = band->pass.rate_bps;
 	c->burst_bytes = band->burst_bytes;
 	c->ecn = band->ecn;
@@ -440,6 +443,9 @@ int fabric_class_parse(struct nlattr *opt, bool buffered,
 		return err;
 	if (tb[TCA_FABRIC_CLASS_LIMIT_BYTES])
 		c->limit_bytes = nla_get_u32(tb[TCA_FABRIC_CLASS_LIMIT_BYTES]);
+	if (tb[TCA_FABRIC_CLASS_LIMIT_PACKETS])
+		c->limit_packets =
+			nla_get_u32(tb[TCA_FABRIC_CLASS_LIMIT_PACKETS]);
 	for (i = 0; i < FABRIC_COLOURS; i++) {
 		if (tb[TCA_FABRIC_CLASS_GREEN_BYTES + i])
 			c->colour[i] = nla_get_u32(tb[TCA_FABRIC_CLASS_GREEN_BYTES + i]);
@@ -461,6 +467,7 @@ void fabric_class_apply(struct fabric_sched *q, struct fabric_band *band,
 		fabric_buffer_join(q->buffer, band);
 
 	band->limit_bytes = c->limit_bytes;
+	band->limit_packets = c->limit_packets;
 	band->ecn = c->ecn.own ? c->ecn : q->ecn;
 	band->coloured = false;
 	for (i = 0; i < FABRIC_COLOURS; i++) {
@@ -535,6 +542,9 @@ int fabric_class_dump_options(struct sk_buff *skb,
 		return -EMSGSIZE;
 	if ((c.limit_bytes &&
 	     nla_put_u32(skb, TCA_FABRIC_CLASS_LIMIT_BYTES, c.limit_bytes)) ||
+	    (c.limit_packets &&
+	     nla_put_u32(skb, TCA_FABRIC_CLASS_LIMIT_PACKETS,
+			 c.limit_packets)) ||
 	    (c.rate_bps &&
 	     (nla_put_u64_64bit(skb, TCA_FABRIC_CLASS_RATE_BPS, c.rate_bps,
 				TCA_FABRIC_CLASS_PAD) ||

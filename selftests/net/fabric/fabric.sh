@@ -134,9 +134,9 @@ test_flexpass_profile()
 	near "the line is full" $wire $((ns / 8)) 2
 	drops=$(cls 1 .dropped.band)
 	expect "credits beyond the limit dropped" "$drops" -gt 500
-	expect "credit queue below 1 kB" "$(cls 1 .backlog_max_bytes)" -le 840
-	# 14 credits wait for each other, and never for more than one full frame.
-	expect "credits are strict" "$(cls 1 .delay_max_ns)" -le $((14 * 25955 + 12304))
+	expect "credit queue of 10" "$(cls 1 .backlog_max_bytes)" -le 600
+	# 10 credits wait for each other, and never for more than one full frame.
+	expect "credits are strict" "$(cls 1 .delay_max_ns)" -le $((10 * 25955 + 12304))
 	near "red held at its threshold" "$(echo "$one" | jq '.bands[1].colours.red.backlog_bytes')" 150000 11
 	expect "red dropped" "$(cls 2 .colours.red.dropped.colour)" -ge 499
 	near "green beyond that threshold" "$(echo "$one" | jq '.bands[1].colours.green.backlog_bytes')" 900000 20

@@ -144,3 +144,17 @@ test_band_rate_counts_wire_bytes()
 		tc -n fa qdisc del dev e0 root
 	done
 }
+
+test_limit_of_packets()
+{
+	port limit 1mb rate 1mbit bands 2 dscp 1:1
+	band 1 packets 10
+	send 1 4:1000:3 4:60:17
+	expect "waiting" "$(cls 1 .backlog_packets)" -eq 10
+	expect "dropped by the band's limit" "$(cls 1 .dropped.band)" -eq 9
+	band 1 packets 0
+	send 1 4:60:20
+	expect "without a limit" "$(cls 1 .backlog_packets)" -eq 30
+	port rate none
+	empty
+}

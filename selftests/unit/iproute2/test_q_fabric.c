@@ -199,7 +199,7 @@ TEST(fuzz_dscp_words)
 TEST(fuzz_command_lines)
 {
 	static const char * const known[] = {
-		"limit", "rate", "delay", "overhead", "mpu", "ecn", "split-gso",
+		"limit", "rate", "delay", "overhead", "mpu", "packets", "speed", "ecn", "split-gso",
 		"no-split-gso", "bands", "default", "priomap", "dscp", "buffer",
 		"stamp", "stamp-tau", "stamp-round", "stamp-hold", "band", "strict", "weight",
 		"quantum", "burst", "ecn-delay", "green", "yellow", "red",
@@ -427,7 +427,7 @@ TEST(presets_are_options)
 		  "limit 4mb bands 8 dscp 56-63:1 48-55:2 40-47:3 32-39:4 24-31:5 16-23:6 8-15:7 0-7:8",
 		},
 		{ "preset flexpass rate 10gbit",
-		  "limit 4mb bands 3 dscp 40:1 41,43:2 42:2:red rate 10gbit band 1 strict limit 840 rate 258939580bit burst 168 band 2 weight 1 ecn 65000 enqueue red 150000 band 3 weight 1 ecn 100000 enqueue",
+		  "limit 4mb bands 3 dscp 40:1 41,43:2 42:2:red rate 10gbit band 1 strict packets 10 rate 258939580bit burst 168 band 2 weight 1 ecn 65000 enqueue red 150000 band 3 weight 1 ecn 100000 enqueue",
 		},
 	};
 	static struct message a, b;
@@ -438,7 +438,12 @@ TEST(presets_are_options)
 		CHECK(!parse_text(&b, lines[i][1], false));
 		CHECK(same(&a, &b, TCA_FABRIC_MAX));
 	}
+	CHECK(!parse_text(&a, "preset flexpass speed 10gbit limit 2mb", false));
+	CHECK(!parse_text(&b, "limit 4mb bands 3 dscp 40:1 41,43:2 42:2:red limit 2mb band 1 strict packets 10 rate 258939580bit burst 168 band 2 weight 1 ecn 65000 enqueue red 150000 band 3 weight 1 ecn 100000 enqueue", false));
+	CHECK(same(&a, &b, TCA_FABRIC_MAX));
 	CHECK(parse_text(&a, "preset flexpass", false));
+	CHECK(parse_text(&a, "preset flexpass speed", false));
+	CHECK(parse_text(&a, "preset flexpass speed x", false));
 	CHECK(parse_text(&a, "preset nothing", false));
 	CHECK(parse_text(&a, "preset", false));
 }

@@ -114,7 +114,7 @@ enum {
 	FABRIC_DROP_UNSPEC,
 	FABRIC_DROP_LIMIT,	/* the port's byte limit */
 	FABRIC_DROP_SEGMENT,	/* a GSO packet that could not be split */
-	FABRIC_DROP_BAND,	/* the band's byte limit */
+	FABRIC_DROP_BAND,	/* the band's limit of bytes or packets */
 	FABRIC_DROP_COLOUR,	/* the colour's byte limit */
 	FABRIC_DROP_BUFFER,	/* the shared buffer's dynamic threshold */
 	FABRIC_DROP_ECN,	/* should have been marked but could not be */
