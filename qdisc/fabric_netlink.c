@@ -406,6 +406,11 @@ static int fabric_class_parse_buffer(struct nlattr **tb, bool buffered,
 	if ((reserved || alpha) && !buffered)
 		return fabric_refuse_attr(extack, reserved ? reserved : alpha,
 					  "reserved and alpha need a shared buffer");
+	/* What was reserved of a buffer that the port leaves is gone. */
+	if (!buffered) {
+		c->reserved_bytes = 0;
+		c->alpha_milli = FABRIC_ALPHA_ONE;
+	}
 	return 0;
 }
 
