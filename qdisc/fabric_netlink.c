@@ -1283,11 +1283,11 @@ static int fabric_put_bands(struct sk_buff *skb, struct fabric_sched *q,
 int fabric_stats_dump(struct Qdisc *sch, struct gnet_dump *d)
 {
 	struct fabric_sched *q = qdisc_priv(sch);
-	u64 now_ns = ktime_get_ns();
 	struct fabric_view *view;
 	struct nlattr *app;
 	unsigned int i;
 	int err = -1;
+	u64 now_ns;
 
 	view = kzalloc(sizeof(*view), GFP_KERNEL);
 	if (!view)
@@ -1297,6 +1297,8 @@ int fabric_stats_dump(struct Qdisc *sch, struct gnet_dump *d)
 		goto out;
 
 	sch_tree_lock(sch);
+	/* Not before: packets may have been sent while we waited for the lock. */
+	now_ns = ktime_get_ns();
 	if (q->line.rate_bps)
 		fabric_line_advance(sch, now_ns);
 	/* Bands that went had counters too. */
@@ -1355,16 +1357,17 @@ static int fabric_put_basic(struct gnet_dump *d, const struct fabric_view *view)
 int fabric_stats_dump_class(struct Qdisc *sch, struct fabric_band *band,
 			    struct gnet_dump *d)
 {
-	u64 now_ns = ktime_get_ns();
 	struct fabric_sched *q = qdisc_priv(sch);
 	struct fabric_view *view;
 	struct nlattr *app;
 	int err = -1;
+	u64 now_ns;
 
 	view = kzalloc(sizeof(*view), GFP_KERNEL);
 	if (!view)
 		return -1;
 	sch_tree_lock(sch);
+	now_ns = ktime_get_ns();
 	if (q->line.rate_bps)
 		fabric_line_advance(sch, now_ns);
 	fabric_view_add(view, band, now_ns);
