@@ -314,6 +314,8 @@ int fabric_classify(struct sk_buff *skb, struct Qdisc *sch);
 void fabric_classify_update(struct fabric_sched *q);
 
 /* fabric_main.c: bands */
+#define FABRIC_TAGS_MAX		8	/* VLAN tags that are looked behind */
+int fabric_find_ip(const struct sk_buff *skb, int *version);
 int fabric_band_refuse(struct Qdisc *sch, struct fabric_band *band,
 		       u8 colour, int why, struct sk_buff *skb,
 		       struct sk_buff **to_free);

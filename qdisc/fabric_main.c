@@ -22,6 +22,80 @@
 
 /* ---- bands: what seldom happens to a packet -------------------------------- */
 
+/* An IP header of either version. */
+union fabric_ip {
+	struct iphdr v4;
+	struct ipv6hdr v6;
+};
+
+static unsigned int fabric_ip_bytes(int version)
+{
+	return version == 4 ? sizeof(struct iphdr) : sizeof(struct ipv6hdr);
+}
+
+/**
+ * fabric_find_ip() - where IP begins in a packet
+ * @skb: the packet
+ * @version: set to 4 or 6
+ *
+ * Where the network header of a packet with VLAN tags is depends on who made it,
+ * so the tags are walked from the front.
+ *
+ * Return: offset from skb->data; -1 if it is not IP, or its link layer lies.
+ */
+int fabric_find_ip(const struct sk_buff *skb, int *version)
+{
+	int offset = skb_network_offset(skb), tags = 0;
+	__be16 protocol = skb->protocol;
+	const u8 *first;
+	u8 buffer;
+
+	if (unlikely(eth_type_vlan(protocol)))
+		offset = skb_mac_offset(skb) + ETH_HLEN;
+	while (unlikely(eth_type_vlan(protocol))) {
+		const struct vlan_hdr *tag;
+		struct vlan_hdr copy;
+
+		tag = skb_header_pointer(skb, offset, sizeof(copy), &copy);
+		if (!tag || ++tags > FABRIC_TAGS_MAX)
+			return -1;
+		protocol = tag->h_vlan_encapsulated_proto;
+		offset += VLAN_HLEN;
+	}
+	if (protocol == htons(ETH_P_IP))
+		*version = 4;
+	else if (protocol == htons(ETH_P_IPV6))
+		*version = 6;
+	else
+		return -1;
+	if (offset < 0)
+		return -1;
+	first = skb_header_pointer(skb, offset, 1, &buffer);
+	return first && *first >> 4 == *version ? offset : -1;
+}
+
+/* Sets CE, in this packet alone: others may share its bytes. Return: false if it
+ * cannot be marked, since it is not IP or not ECN-capable, or for lack of memory.
+ */
+static bool fabric_set_ce(struct sk_buff *skb)
+{
+	int version, offset = fabric_find_ip(skb, &version);
+	union fabric_ip buffer, *ip;
+
+	if (offset < 0)
+		return false;
+	ip = skb_header_pointer(skb, offset, fabric_ip_bytes(version), &buffer);
+	if (!ip || INET_ECN_is_not_ect(version == 4 ?
+				       ipv4_get_dsfield(&ip->v4) :
+				       ipv6_get_dsfield(&ip->v6)))
+		return false;
+	if (skb_ensure_writable(skb, offset + fabric_ip_bytes(version)))
+		return false;
+	ip = (union fabric_ip *)(skb->data + offset);
+	return version == 4 ? IP_ECN_set_ce(&ip->v4) :
+			      IP6_ECN_set_ce(skb, &ip->v6);
+}
+
 /**
  * fabric_band_refuse() - drop an arriving packet and count why
  * @sch: the qdisc
@@ -57,7 +131,7 @@ bool fabric_band_mark(struct fabric_sched *q, struct fabric_band *band,
 
 	if (!fabric_red_hits(&ecn->red, value, fabric_random(&q->random)))
 		return true;
-	if (INET_ECN_set_ce(skb)) {
+	if (fabric_set_ce(skb)) {
 		band->stats.marks++;
 		return true;
 	}
@@ -249,26 +323,18 @@ u32 fabric_serve_allowed(struct fabric_sched *q, u64 at_ns)
 /* DSCP of an IP packet, or -1 for another, one that is cut off, or one whose
  * link layer lies.
  */
-static int fabric_dscp(struct sk_buff *skb)
+static int fabric_dscp(const struct sk_buff *skb)
 {
-	int offset = skb_network_offset(skb);
+	int version, offset = fabric_find_ip(skb, &version);
+	union fabric_ip buffer, *ip;
 
-	switch (skb_protocol(skb, true)) {
-	case htons(ETH_P_IP):
-		if (offset < 0 ||
-		    !pskb_network_may_pull(skb, sizeof(struct iphdr)) ||
-		    ip_hdr(skb)->version != 4)
-			return -1;
-		return ipv4_get_dsfield(ip_hdr(skb)) >> 2;
-	case htons(ETH_P_IPV6):
-		if (offset < 0 ||
-		    !pskb_network_may_pull(skb, sizeof(struct ipv6hdr)) ||
-		    ipv6_hdr(skb)->version != 6)
-			return -1;
-		return ipv6_get_dsfield(ipv6_hdr(skb)) >> 2;
-	default:
+	if (offset < 0)
 		return -1;
-	}
+	ip = skb_header_pointer(skb, offset, fabric_ip_bytes(version), &buffer);
+	if (!ip)
+		return -1;
+	return (version == 4 ? ipv4_get_dsfield(&ip->v4) :
+			       ipv6_get_dsfield(&ip->v6)) >> 2;
 }
 
 /* Asks the filters. Return: a minor number, 0 if they do not know, or

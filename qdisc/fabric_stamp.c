@@ -39,35 +39,27 @@ static const struct fabric_opt fabric_int_option = {
 /* Offset of the TCP header from skb->data; -1 if there is none. Also tells the
  * TTL. Fragments are left alone.
  */
-static int fabric_find_tcp(struct sk_buff *skb, u8 *ttl)
+static int fabric_find_tcp(const struct sk_buff *skb, u8 *ttl)
 {
-	int offset = skb_network_offset(skb);
+	int version, offset = fabric_find_ip(skb, &version);
+	struct ipv6hdr buffer6, *ip6;
+	struct iphdr buffer, *ip;
 
 	if (offset < 0)
 		return -1;
-	switch (skb_protocol(skb, true)) {
-	case htons(ETH_P_IP): {
-		struct iphdr buffer, *ip;
-
+	if (version == 4) {
 		ip = skb_header_pointer(skb, offset, sizeof(buffer), &buffer);
-		if (!ip || ip->version != 4 || ip->ihl < 5 ||
-		    ip->protocol != IPPROTO_TCP || ip_is_fragment(ip))
+		if (!ip || ip->ihl < 5 || ip->protocol != IPPROTO_TCP ||
+		    ip_is_fragment(ip))
 			return -1;
 		*ttl = ip->ttl;
 		return offset + ip->ihl * 4;
 	}
-	case htons(ETH_P_IPV6): {
-		struct ipv6hdr buffer, *ip;
-
-		ip = skb_header_pointer(skb, offset, sizeof(buffer), &buffer);
-		if (!ip || ip->version != 6 || ip->nexthdr != IPPROTO_TCP)
-			return -1;
-		*ttl = ip->hop_limit;
-		return offset + sizeof(*ip);
-	}
-	default:
+	ip6 = skb_header_pointer(skb, offset, sizeof(buffer6), &buffer6);
+	if (!ip6 || ip6->nexthdr != IPPROTO_TCP)
 		return -1;
-	}
+	*ttl = ip6->hop_limit;
+	return offset + sizeof(*ip6);
 }
 
 /* Replaces the aligned 16-bit word at @word of a TCP header at @th, which may be

@@ -18,7 +18,7 @@
  * Keys (defaults): v=4|6 (4), option=none|soze|int (none), value=N that the option
  * holds already (0), hop=N likewise (0), payload=BYTES (100), gso=BYTES of a
  * segment (0: none), partial=0|1 checksum left to the device (0), dscp=N (0),
- * ttl=N (64), vlan=0|1 (0), count=N (1), gap=US between frames (0), bad=KIND or
+ * ttl=N (64), ecn=N (0), vlan=tags (0 to 2; 0), count=N (1), gap=US between frames (0), bad=KIND or
  * bad=all (each in turn).
  */
 #include <arpa/inet.h>
@@ -56,7 +56,7 @@ static const uint8_t mac_to[6] = { 2, 0, 0, 0, 0, 0xbb };
 static const uint8_t mac_from[6] = { 2, 0, 0, 0, 0, 0xaa };
 
 struct spec {
-	int v, option, value, hop, payload, gso, partial, dscp, ttl, vlan;
+	int v, option, value, hop, payload, gso, partial, dscp, ttl, ecn, vlan;
 	int count, gap;
 	const char *bad;
 };
@@ -276,7 +276,7 @@ static void build_ip(const struct spec *s, struct frame *f, size_t bytes)
 
 	if (s->v == 4) {
 		ip[0] = 0x45;
-		ip[1] = s->dscp << 2;
+		ip[1] = s->dscp << 2 | s->ecn;
 		put16(ip + 2, bytes);
 		ip[8] = s->ttl;
 		ip[9] = IPPROTO_TCP;
@@ -290,7 +290,7 @@ static void build_ip(const struct spec *s, struct frame *f, size_t bytes)
 		return;
 	}
 	ip[0] = 0x60 | s->dscp >> 2;
-	ip[1] = (s->dscp & 3) << 6;
+	ip[1] = (s->dscp & 3) << 6 | s->ecn << 4;
 	put16(ip + 4, bytes - 40);
 	ip[6] = IPPROTO_TCP;
 	ip[7] = s->ttl;
@@ -349,9 +349,11 @@ static void build(const struct spec *s, struct frame *f, uint32_t seq)
 	memcpy(f->byte, mac_to, 6);
 	memcpy(f->byte + 6, mac_from, 6);
 	f->ip = ETH_HLEN;
-	if (s->vlan) {
-		put16(f->byte + 12, ETH_P_8021Q);
-		put16(f->byte + 14, 7);
+	for (i = 0; i < (size_t)s->vlan; i++) {
+		put16(f->byte + f->ip - 2, i + 1 < (size_t)s->vlan ?
+					   ETH_P_8021AD : ETH_P_8021Q);
+		/* Where IP's version and TOS would be: 4, and ECT(0) or (1). */
+		put16(f->byte + f->ip, i ? 0x4005 : 7);
 		f->ip += 4;
 	}
 	put16(f->byte + f->ip - 2, s->v == 4 ? ETH_P_IP : ETH_P_IPV6);
@@ -439,6 +441,12 @@ static void look(const struct spec *s, struct frame *got, bool partial,
 	r->packets++;
 	r->bytes += got->len;
 	r->partial += partial;
+	/* The kernel takes out the first tag. */
+	if (s->vlan && got->len + 4 == want.len) {
+		memmove(got->byte + 16, got->byte + 12, got->len - 12);
+		memcpy(got->byte + 12, want.byte + 12, 4);
+		got->len += 4;
+	}
 	r->same += got->len == want.len &&
 		   !memcmp(got->byte, want.byte, want.len);
 	got->ip = want.ip;
@@ -515,6 +523,7 @@ static int parse(struct spec *s, char **argv)
 		{ "payload", &s->payload }, { "gso", &s->gso },
 		{ "partial", &s->partial }, { "dscp", &s->dscp },
 		{ "ttl", &s->ttl }, { "vlan", &s->vlan },
+		{ "ecn", &s->ecn },
 		{ "count", &s->count }, { "gap", &s->gap },
 	};
 	size_t i;

@@ -93,6 +93,68 @@ test_mtu_changes_under_load()
 	empty
 }
 
+# A bridge in fa: what comes in by e2 goes to e0, where the port under test marks it,
+# and, flooded, to e1.
+bridge()
+{
+	ip -n fa link add br0 type bridge
+	ip link add e2 netns fa type veth peer name e2 netns fb
+	ip -n fb link set e2 up
+	for dev in e0 e1 e2; do
+		ip -n fa addr flush dev $dev
+		ip -n fa link set $dev up master br0 || fault "no bridge"
+	done
+	ip -n fa link set br0 up
+	sleep 0.1
+}
+
+# forwarded DEV KEY=VALUE...: frames from e2 through the bridge; what DEV of fb sees
+forwarded()
+{
+	dev=$1
+	shift
+	ip netns exec fb "$PACKET" receive "$dev" "$@" >"$out" 2>"$out.ready" &
+	until grep -q ready "$out.ready"; do sleep 0.001; done
+	ip netns exec fb "$PACKET" send e2 "$@" >"$out.sent" || fault "not sent"
+	wait $!
+	got=$(cat "$out")
+	rm -f "$out.ready"
+}
+
+test_marks_one_of_flooded_frames()
+{
+	bridge
+	port limit 1mb rate 100mbit ecn 1
+	for v in 4 6; do
+		forwarded e1 v=$v ecn=2 count=20
+		same "IPv$v: the others' frames, the same" "$(got '[.packets, .same]')" '[20,20]'
+		forwarded e0 v=$v ecn=2 count=20
+		same "IPv$v: marked but the first two" "$(got '[.packets, .same]')" '[20,2]'
+		same "IPv$v: wrong checksums" "$(got .wrong)" 0
+	done
+	empty
+}
+
+# Marks, and classifies by DSCP, behind tags as without.
+test_marks_behind_tags()
+{
+	bridge
+	port limit 1mb rate 100mbit ecn 1 bands 2 dscp 46:1
+	for tags in 0 1 2; do
+		for v in 4 6; do
+			before=$(stat .fabric.marks) one=$(cls 1 .packets)
+			forwarded e0 v=$v ecn=1 dscp=46 vlan=$tags count=20
+			same "IPv$v, $tags tags: all but the first two are different" \
+				"$(got '[.packets, .same, .wrong]')" '[20,2,0]'
+			expect "IPv$v, $tags tags: marks" $(($(stat .fabric.marks) - before)) -eq 18
+			expect "IPv$v, $tags tags: by DSCP" $(($(cls 1 .packets) - one)) -eq 20
+			forwarded e0 v=$v dscp=46 vlan=$tags count=20
+			same "IPv$v, $tags tags: not ECN-capable" "$(got '[.packets, .same]')" '[20,20]'
+		done
+	done
+	empty
+}
+
 test_devices_go_under_load()
 {
 	for i in 1 2 3 4 5 6; do
