@@ -596,6 +596,9 @@ int fabric_print_xstats(struct qdisc_util *qu, FILE *f, struct rtattr *xstats)
 	print_delay(tb);
 	print_stamps(tb[TCA_FABRIC_STATS_STAMPS]);
 	print_colours(tb[TCA_FABRIC_STATS_COLOURS]);
+	if (tb[TCA_FABRIC_STATS_BANDS_OMITTED])
+		print_color_bool(PRINT_JSON, COLOR_NONE, "bands_omitted", NULL,
+				 true);
 	print_band_stats(tb[TCA_FABRIC_STATS_BANDS]);
 	close_json_object();
 	return 0;

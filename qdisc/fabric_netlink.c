@@ -1241,35 +1241,61 @@ static int fabric_put_port(struct sk_buff *skb, const struct fabric_sched *q,
 	       fabric_put_buffer(skb, q->buffer);
 }
 
-/* A message smaller than this is a notification; the counters of 16 bands make
- * it too large. A dump that has no room left goes on in another message.
+/* Is this message small, and is what is being written the first in it? The kernel
+ * makes notifications and the first answer to a new socket so: the counters of the
+ * bands would not fit, and a record that does not fit is lost for good. What does
+ * not fit into what others have left of a large message is told in the next.
  */
-#define FABRIC_STATS_BANDS_BYTES	12000
+static bool fabric_message_small(const struct sk_buff *skb)
+{
+	return skb->len + skb_tailroom(skb) <= NLMSG_GOODSIZE;
+}
 
-/* Writes each band's counters: not every tc can show classes in JSON. */
+static bool fabric_message_first(const struct sk_buff *skb)
+{
+	return nlmsg_hdr(skb)->nlmsg_len == nlmsg_msg_size(sizeof(struct tcmsg));
+}
+
+/* Writes a band's counters. */
+static int fabric_put_band(struct sk_buff *skb, struct fabric_band *band,
+			   struct fabric_view *view, u64 now_ns)
+{
+	struct nlattr *one = nla_nest_start(skb, 1 + band->index);
+
+	memset(view, 0, sizeof(*view));
+	fabric_view_add(view, band, now_ns);
+	view->stats.backlog_max_bytes = band->stats.backlog_max_bytes;
+	if (!one || fabric_put_view(skb, view))
+		return -EMSGSIZE;
+	nla_nest_end(skb, one);
+	return 0;
+}
+
+/* Writes each band's counters, since not every tc can show classes in JSON; or says
+ * that they are left out: then classes have them.
+ */
 static int fabric_put_bands(struct sk_buff *skb, struct fabric_sched *q,
 			    struct fabric_view *view, u64 now_ns)
 {
-	struct nlattr *all, *one;
+	struct nlattr *all;
 	unsigned int i;
+	int err = 0;
 
-	if (skb->len + skb_tailroom(skb) < FABRIC_STATS_BANDS_BYTES)
-		return 0;
+	if (fabric_message_small(skb))
+		return nla_put_flag(skb, TCA_FABRIC_STATS_BANDS_OMITTED);
 	all = nla_nest_start(skb, TCA_FABRIC_STATS_BANDS);
 	if (!all)
 		return -EMSGSIZE;
-	for (i = 0; i < q->nbands; i++) {
-		memset(view, 0, sizeof(*view));
-		fabric_view_add(view, &q->bands[i], now_ns);
-		view->stats.backlog_max_bytes =
-			q->bands[i].stats.backlog_max_bytes;
-		one = nla_nest_start(skb, 1 + i);
-		if (!one || fabric_put_view(skb, view))
-			return -EMSGSIZE;
-		nla_nest_end(skb, one);
+	for (i = 0; i < q->nbands && !err; i++)
+		err = fabric_put_band(skb, &q->bands[i], view, now_ns);
+	if (!err) {
+		nla_nest_end(skb, all);
+		return 0;
 	}
-	nla_nest_end(skb, all);
-	return 0;
+	if (!fabric_message_first(skb))
+		return err;
+	nla_nest_cancel(skb, all);
+	return nla_put_flag(skb, TCA_FABRIC_STATS_BANDS_OMITTED);
 }
 
 /**

@@ -5,6 +5,9 @@
  *	fabric_fuzz refusals DEV
  *		each wrong message must be refused with its text and change
  *		nothing; KTAP subtests
+ *	fabric_fuzz dump DEV BYTES
+ *		asks a new socket for all qdiscs, with a buffer of so many bytes,
+ *		twice; prints "bands N omitted 0|1" for DEV's each time
  *	fabric_fuzz random DEV SEED COUNT
  *		COUNT random messages: settings of port and classes with values
  *		from the edges, doubled, truncated, of wrong length and type, bytes
@@ -13,6 +16,8 @@
  *		invalid (EINVAL, ERANGE) that does not say why.
  */
 #include "fabric_netlink.h"
+
+#include <linux/gen_stats.h>
 
 /* ---- refusals ---------------------------------------------------------------- */
 
@@ -178,6 +183,84 @@ static int all_refusals(void)
 		good &= refused(&refusals[i]);
 	printf("# %d wrong messages\n", REFUSALS);
 	return !good;
+}
+
+/* ---- dumps ---------------------------------------------------------------------- */
+
+/* Next attribute of type @type from @at to @end; NULL: none. */
+static const struct nlattr *find(const void *from, const void *end, int type)
+{
+	const uint8_t *at = from;
+
+	while (at + NLA_HDRLEN <= (const uint8_t *)end) {
+		const struct nlattr *a = (const void *)at;
+
+		if ((a->nla_type & NLA_TYPE_MASK) == type)
+			return a;
+		at += NLA_ALIGN(a->nla_len);
+	}
+	return NULL;
+}
+
+static const struct nlattr *inside(const struct nlattr *a, int type)
+{
+	return a ? find(a + 1, (const uint8_t *)a + a->nla_len, type) : NULL;
+}
+
+/* Prints what a message has of the bands. */
+static void print_bands(const struct nlmsghdr *h)
+{
+	const struct nlattr *app, *bands;
+	int i, count = 0;
+
+	app = inside(find((const uint8_t *)h + NLMSG_LENGTH(sizeof(struct tcmsg)),
+			  (const uint8_t *)h + h->nlmsg_len, TCA_STATS2),
+		     TCA_STATS_APP);
+	bands = inside(app, TCA_FABRIC_STATS_BANDS);
+	for (i = 1; bands && i <= FABRIC_BANDS_MAX; i++)
+		count += !!inside(bands, i);
+	printf("bands %d omitted %d\n", count,
+	       !!inside(app, TCA_FABRIC_STATS_BANDS_OMITTED));
+}
+
+/* One dump. Returns false if the socket breaks. */
+static bool dump(int fd, size_t bytes)
+{
+	struct {
+		struct nlmsghdr h;
+		struct tcmsg t;
+	} ask = {
+		.h = { .nlmsg_len = sizeof(ask), .nlmsg_type = RTM_GETQDISC,
+		       .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP },
+	};
+	static uint32_t buffer[16384];
+
+	if (send(fd, &ask, sizeof(ask), 0) < 0)
+		return false;
+	for (;;) {
+		const struct nlmsghdr *h = (const void *)buffer;
+		ssize_t got = recv(fd, buffer, bytes, 0);
+
+		if (got <= 0)
+			return false;
+		for (; NLMSG_OK(h, (size_t)got); h = NLMSG_NEXT(h, got)) {
+			const struct tcmsg *t = NLMSG_DATA(h);
+
+			if (h->nlmsg_type == NLMSG_DONE)
+				return true;
+			if (h->nlmsg_type != RTM_NEWQDISC)
+				return false;
+			if (t->tcm_ifindex == ifindex)
+				print_bands(h);
+		}
+	}
+}
+
+static int dump_twice(size_t bytes)
+{
+	int fd = socket(AF_NETLINK, SOCK_RAW, NETLINK_ROUTE);
+
+	return fd < 0 || bytes > 65536 || !dump(fd, bytes) || !dump(fd, bytes);
 }
 
 /* ---- random settings ------------------------------------------------------------ */
@@ -382,6 +465,8 @@ int main(int argc, char **argv)
 		goto usage;
 	if (argc == 3 && !strcmp(argv[1], "refusals"))
 		return all_refusals();
+	if (argc == 4 && !strcmp(argv[1], "dump"))
+		return dump_twice(atoi(argv[3]));
 	if (argc == 5 && !strcmp(argv[1], "random")) {
 		state = atoi(argv[3]) * 2654435761U | 1;
 		return random_messages(atoi(argv[4]));

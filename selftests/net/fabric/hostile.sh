@@ -219,3 +219,28 @@ test_life_cycles()
 	works "cycles"
 	empty
 }
+
+# Counters of bands that a message has no room for are said to be missing.
+test_bands_are_told_or_said_to_be_missing()
+{
+	for bands in 1 16; do
+		tc -n fa qdisc del dev e0 root 2>/dev/null
+		words=''
+		for i in $(seq 1 "$bands"); do
+			words="$words $i:$i $((i + 16)):$i:yellow $((i + 32)):$i:red"
+		done
+		# shellcheck disable=SC2086 # words
+		port limit 1mb rate 10mbit bands "$bands" dscp $words
+		for i in $(seq 1 "$bands"); do
+			band "$i" weight 1 red 1500 yellow 1500 limit 4000 rate 10mbit
+			send 3 $((i * 4)):1000 $((i * 4 + 64)):1000 $((i * 4 + 128)):1000
+		done
+		for bytes in 3000 4096 13000 20000 32768; do
+			ip netns exec fa "$FUZZ" dump e0 $bytes >"$out" || fault "buffer of $bytes: no answer"
+			echo "# $bands bands, buffer of $bytes: $(paste -s -d ';' "$out")"
+			expect "$bands bands, buffer of $bytes: told or missing" \
+				"$(grep -cx -e "bands $bands omitted 0" -e 'bands 0 omitted 1' "$out")" -eq 2
+		done
+		expect "in a large buffer: told" "$(grep -c "bands $bands" "$out")" -ge 1
+	done
+}

@@ -155,6 +155,7 @@ enum {
 	TCA_FABRIC_STATS_BUFFER_USED_BYTES,	/* u64 of the shared pool */
 	TCA_FABRIC_STATS_BUFFER_POOL_BYTES,	/* u64 total without reserved */
 	TCA_FABRIC_STATS_BANDS,			/* nest: 1 + band, nest of these */
+	TCA_FABRIC_STATS_BANDS_OMITTED,		/* flag: no room, ask classes */
 	__TCA_FABRIC_STATS_MAX,
 };
 
