@@ -631,11 +631,23 @@ struct fabric_line_config {
 	u32 mpu_bytes;
 };
 
+/* Is the port one of many that a device's queues have? Then it is no line: each of
+ * them would have the rate.
+ */
+static bool fabric_is_one_of_queues(struct Qdisc *sch)
+{
+	const struct Qdisc *root = rtnl_dereference(qdisc_dev(sch)->qdisc);
+
+	return sch->parent != TC_H_ROOT && root && root != sch &&
+	       root->ops->cl_ops && root->ops->cl_ops->select_queue;
+}
+
 /* Works out the line's settings from the old ones and those given. */
-static int fabric_line_parse(const struct fabric_sched *q, struct nlattr **tb,
+static int fabric_line_parse(struct Qdisc *sch, struct nlattr **tb,
 			     struct fabric_line_config *line,
 			     struct netlink_ext_ack *extack)
 {
+	const struct fabric_sched *q = qdisc_priv(sch);
 	const struct nlattr *rate = tb[TCA_FABRIC_RATE_BPS];
 	const struct nlattr *delay = tb[TCA_FABRIC_DELAY_NS];
 	const struct nlattr *overhead = tb[TCA_FABRIC_OVERHEAD_BYTES];
@@ -652,6 +664,9 @@ static int fabric_line_parse(const struct fabric_sched *q, struct nlattr **tb,
 		    line->rate_bps > FABRIC_RATE_MAX_BPS)
 			return fabric_refuse_attr(extack, rate,
 						  "rate must be 0 (none) or 1 kbit/s to 10 Tbit/s");
+		if (fabric_is_one_of_queues(sch))
+			return fabric_refuse_attr(extack, rate,
+						  "rate needs the whole device: below mq each queue would have it");
 		return 0;
 	}
 	if (line->delay_ns)
@@ -967,7 +982,7 @@ int fabric_config_change(struct Qdisc *sch, struct nlattr *opt,
 	change = kzalloc(sizeof(*change), GFP_KERNEL);
 	if (!change)
 		return -ENOMEM;
-	err = fabric_line_parse(q, tb, &change->line, extack);
+	err = fabric_line_parse(sch, tb, &change->line, extack);
 	if (!err)
 		err = fabric_maps_parse(q, tb, &change->maps, extack);
 	if (!err)
