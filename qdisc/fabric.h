@@ -26,6 +26,20 @@
 #include "core/meter.h"
 #include "core/order.h"
 
+/* Defaults and limits of settings: no part of the ABI, policies tell them. */
+#define FABRIC_LIMIT_DEFAULT_BYTES	1048576U
+#define FABRIC_RATE_MIN_BPS		1000ULL
+#define FABRIC_RATE_MAX_BPS		10000000000000ULL
+#define FABRIC_OVERHEAD_MAX_BYTES	1024
+#define FABRIC_MPU_MAX_BYTES		2048
+#define FABRIC_QUANTUM_MIN_BYTES	256
+#define FABRIC_QUANTUM_MAX_BYTES	1048576U
+#define FABRIC_WEIGHT_MAX		256
+#define FABRIC_BURST_MAX_BYTES		16777216U
+#define FABRIC_ALPHA_MAX_MILLI		1000000	/* thousandths: 1000 */
+#define FABRIC_STAMP_TIME_MAX_NS	1000000000U
+#define FABRIC_STAMP_ROUND_MAX_NS	65536U
+
 /**
  * struct fabric_cb - what a packet carries while the qdisc holds it
  * @enqueue_ns: arrival, CLOCK_MONOTONIC; first, since the lab's recorder reads it
@@ -365,24 +379,8 @@ u64 fabric_buffer_used(const struct fabric_buffer *buffer);
 u64 fabric_buffer_pool(const struct fabric_buffer *buffer);
 
 /* fabric_netlink.c: numbers */
-/**
- * struct fabric_range - what a number may be
- * @type: attribute
- * @min: smallest
- * @max: largest
- * @text: what the refusal says
- */
-struct fabric_range {
-	u16 type;
-	u64 min;
-	u64 max;
-	const char *text;
-};
-
 int fabric_refuse_attr(struct netlink_ext_ack *extack,
 		       const struct nlattr *attr, const char *text);
-int fabric_check_ranges(struct nlattr **tb, const struct fabric_range *ranges,
-			size_t count, struct netlink_ext_ack *extack);
 
 /* fabric_netlink.c: settings of the port; rtnl held, not the root lock */
 void fabric_config_default(struct fabric_sched *q);

@@ -1,15 +1,39 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * sch_fabric: settings from netlink and back to it, and what was counted.
- *
- * Ranges are checked here, not by the policy, so that the refusal can name the
- * option: the policy's "integer out of range" does not say which integer.
  */
 #include <linux/math64.h>
 
 #include "fabric.h"
 
 /* ---- numbers --------------------------------------------------------------- */
+
+/**
+ * struct fabric_text - what the refusal of a number says
+ * @type: attribute
+ * @text: the text
+ */
+struct fabric_text {
+	u16 type;
+	const char *text;
+};
+
+/* Ranges that attributes share, from 0 if nothing else is said. */
+#define FABRIC_RANGE(name, from, to) \
+	static const struct netlink_range_validation name = \
+		{ .min = (from), .max = (to) }
+
+FABRIC_RANGE(fabric_range_limit, 1, FABRIC_LIMIT_MAX_BYTES);
+FABRIC_RANGE(fabric_range_bytes, 0, FABRIC_LIMIT_MAX_BYTES);
+FABRIC_RANGE(fabric_range_rate, 0, FABRIC_RATE_MAX_BPS);
+FABRIC_RANGE(fabric_range_delay, 0, FABRIC_DELAY_MAX_NS);
+FABRIC_RANGE(fabric_range_second, 0, FABRIC_STAMP_TIME_MAX_NS);
+FABRIC_RANGE(fabric_range_round, 0, FABRIC_STAMP_ROUND_MAX_NS);
+FABRIC_RANGE(fabric_range_quantum, FABRIC_QUANTUM_MIN_BYTES,
+	     FABRIC_QUANTUM_MAX_BYTES);
+FABRIC_RANGE(fabric_range_burst, 0, FABRIC_BURST_MAX_BYTES);
+FABRIC_RANGE(fabric_range_prob, 1, FABRIC_PROB_MAX);
+FABRIC_RANGE(fabric_range_alpha, 1, FABRIC_ALPHA_MAX_MILLI);
 
 /**
  * fabric_refuse_attr() - refuse an attribute with a text
@@ -30,44 +54,25 @@ int fabric_refuse_attr(struct netlink_ext_ack *extack,
 	return -EINVAL;
 }
 
-/* The number in an attribute of any unsigned type. */
-static u64 fabric_attr_value(const struct nlattr *attr)
-{
-	switch (nla_len(attr)) {
-	case sizeof(u8):
-		return nla_get_u8(attr);
-	case sizeof(u32):
-		return nla_get_u32(attr);
-	default:
-		return nla_get_u64(attr);
-	}
-}
-
 /**
- * fabric_check_ranges() - check each number by itself
- * @tb: attributes, their lengths checked by a policy
- * @ranges: what they may be
- * @count: how many ranges
- * @extack: why not
+ * fabric_name_range() - say which option a policy has found out of its range
+ * @extack: has what the policy said
+ * @texts: what to say instead, by attribute
+ * @count: how many texts
  *
- * Return: 0 or -EINVAL.
+ * The policy's "integer out of range" does not say which integer.
  */
-int fabric_check_ranges(struct nlattr **tb, const struct fabric_range *ranges,
-			size_t count, struct netlink_ext_ack *extack)
+static void fabric_name_range(struct netlink_ext_ack *extack,
+			      const struct fabric_text *texts, size_t count)
 {
-	const struct fabric_range *range;
+	const struct fabric_text *text;
 
-	for (range = ranges; range < ranges + count; range++) {
-		const struct nlattr *attr = tb[range->type];
-		u64 value;
-
-		if (!attr)
-			continue;
-		value = fabric_attr_value(attr);
-		if (value < range->min || value > range->max)
-			return fabric_refuse_attr(extack, attr, range->text);
+	if (!extack || !extack->bad_attr)
+		return;
+	for (text = texts; text < texts + count; text++) {
+		if (text->type == nla_type(extack->bad_attr))
+			extack->_msg = text->text;
 	}
-	return 0;
 }
 
 /* ---- what leads a packet to its band --------------------------------------- */
@@ -205,57 +210,63 @@ int fabric_maps_dump(const struct fabric_sched *q, struct sk_buff *skb)
 
 static const struct nla_policy fabric_class_policy[TCA_FABRIC_CLASS_MAX + 1] = {
 	[TCA_FABRIC_CLASS_STRICT]	= { .type = NLA_FLAG },
-	[TCA_FABRIC_CLASS_QUANTUM_BYTES] = { .type = NLA_U32 },
-	[TCA_FABRIC_CLASS_WEIGHT]	= { .type = NLA_U32 },
-	[TCA_FABRIC_CLASS_LIMIT_BYTES]	= { .type = NLA_U32 },
-	[TCA_FABRIC_CLASS_RATE_BPS]	= { .type = NLA_U64 },
-	[TCA_FABRIC_CLASS_BURST_BYTES]	= { .type = NLA_U32 },
-	[TCA_FABRIC_CLASS_ECN_MIN]	= { .type = NLA_U32 },
-	[TCA_FABRIC_CLASS_ECN_MAX]	= { .type = NLA_U32 },
-	[TCA_FABRIC_CLASS_ECN_PROB]	= { .type = NLA_U32 },
-	[TCA_FABRIC_CLASS_ECN_UNIT]	= { .type = NLA_U8 },
-	[TCA_FABRIC_CLASS_ECN_AT]	= { .type = NLA_U8 },
-	[TCA_FABRIC_CLASS_ECN_DROP]	= { .type = NLA_U8 },
-	[TCA_FABRIC_CLASS_GREEN_BYTES]	= { .type = NLA_U32 },
-	[TCA_FABRIC_CLASS_YELLOW_BYTES]	= { .type = NLA_U32 },
-	[TCA_FABRIC_CLASS_RED_BYTES]	= { .type = NLA_U32 },
-	[TCA_FABRIC_CLASS_RESERVED_BYTES] = { .type = NLA_U32 },
-	[TCA_FABRIC_CLASS_ALPHA_MILLI]	= { .type = NLA_U32 },
+	[TCA_FABRIC_CLASS_QUANTUM_BYTES] =
+		NLA_POLICY_FULL_RANGE(NLA_U32, &fabric_range_quantum),
+	[TCA_FABRIC_CLASS_WEIGHT] =
+		NLA_POLICY_RANGE(NLA_U32, 1, FABRIC_WEIGHT_MAX),
+	[TCA_FABRIC_CLASS_LIMIT_BYTES] =
+		NLA_POLICY_FULL_RANGE(NLA_U32, &fabric_range_bytes),
+	[TCA_FABRIC_CLASS_RATE_BPS] =
+		NLA_POLICY_FULL_RANGE(NLA_U64, &fabric_range_rate),
+	[TCA_FABRIC_CLASS_BURST_BYTES] =
+		NLA_POLICY_FULL_RANGE(NLA_U32, &fabric_range_burst),
+	[TCA_FABRIC_CLASS_ECN_MIN] =
+		NLA_POLICY_FULL_RANGE(NLA_U32, &fabric_range_bytes),
+	[TCA_FABRIC_CLASS_ECN_MAX] =
+		NLA_POLICY_FULL_RANGE(NLA_U32, &fabric_range_bytes),
+	[TCA_FABRIC_CLASS_ECN_PROB] =
+		NLA_POLICY_FULL_RANGE(NLA_U32, &fabric_range_prob),
+	[TCA_FABRIC_CLASS_ECN_UNIT] =
+		NLA_POLICY_MAX(NLA_U8, FABRIC_ECN_UNIT_NS),
+	[TCA_FABRIC_CLASS_ECN_AT] =
+		NLA_POLICY_MAX(NLA_U8, FABRIC_ECN_AT_DEQUEUE),
+	[TCA_FABRIC_CLASS_ECN_DROP] = NLA_POLICY_MAX(NLA_U8, 1),
+	[TCA_FABRIC_CLASS_GREEN_BYTES] =
+		NLA_POLICY_FULL_RANGE(NLA_U32, &fabric_range_bytes),
+	[TCA_FABRIC_CLASS_YELLOW_BYTES] =
+		NLA_POLICY_FULL_RANGE(NLA_U32, &fabric_range_bytes),
+	[TCA_FABRIC_CLASS_RED_BYTES] =
+		NLA_POLICY_FULL_RANGE(NLA_U32, &fabric_range_bytes),
+	[TCA_FABRIC_CLASS_RESERVED_BYTES] =
+		NLA_POLICY_FULL_RANGE(NLA_U32, &fabric_range_bytes),
+	[TCA_FABRIC_CLASS_ALPHA_MILLI] =
+		NLA_POLICY_FULL_RANGE(NLA_U32, &fabric_range_alpha),
 	[TCA_FABRIC_CLASS_LIMIT_PACKETS] = { .type = NLA_U32 },
 };
 
-static const struct fabric_range fabric_class_ranges[] = {
-	{ TCA_FABRIC_CLASS_QUANTUM_BYTES, FABRIC_QUANTUM_MIN_BYTES,
-	  FABRIC_QUANTUM_MAX_BYTES, "quantum must be 256 bytes to 1 MiB" },
-	{ TCA_FABRIC_CLASS_WEIGHT, 1, FABRIC_WEIGHT_MAX,
-	  "weight must be 1 to 256" },
-	{ TCA_FABRIC_CLASS_LIMIT_BYTES, 0, FABRIC_LIMIT_MAX_BYTES,
-	  "limit must be at most 1 GiB" },
-	{ TCA_FABRIC_CLASS_RATE_BPS, 0, FABRIC_RATE_MAX_BPS,
+static const struct fabric_text fabric_class_texts[] = {
+	{ TCA_FABRIC_CLASS_QUANTUM_BYTES,
+	  "quantum must be 256 bytes to 1 MiB" },
+	{ TCA_FABRIC_CLASS_WEIGHT, "weight must be 1 to 256" },
+	{ TCA_FABRIC_CLASS_LIMIT_BYTES, "limit must be at most 1 GiB" },
+	{ TCA_FABRIC_CLASS_RATE_BPS,
 	  "rate must be 0 (none) or 1 kbit/s to 10 Tbit/s" },
-	{ TCA_FABRIC_CLASS_BURST_BYTES, 0, FABRIC_BURST_MAX_BYTES,
-	  "burst must be at most 16 MiB" },
-	{ TCA_FABRIC_CLASS_ECN_MIN, 0, FABRIC_LIMIT_MAX_BYTES,
+	{ TCA_FABRIC_CLASS_BURST_BYTES, "burst must be at most 16 MiB" },
+	{ TCA_FABRIC_CLASS_ECN_MIN,
 	  "ecn threshold must be at most 1 GiB or 1.07 seconds" },
-	{ TCA_FABRIC_CLASS_ECN_MAX, 0, FABRIC_LIMIT_MAX_BYTES,
+	{ TCA_FABRIC_CLASS_ECN_MAX,
 	  "ecn threshold must be at most 1 GiB or 1.07 seconds" },
-	{ TCA_FABRIC_CLASS_ECN_PROB, 1, FABRIC_PROB_MAX,
+	{ TCA_FABRIC_CLASS_ECN_PROB,
 	  "ecn probability must be above 0 and at most 1" },
-	{ TCA_FABRIC_CLASS_ECN_UNIT, 0, FABRIC_ECN_UNIT_NS,
-	  "ecn unit must be bytes (0) or time (1)" },
-	{ TCA_FABRIC_CLASS_ECN_AT, 0, FABRIC_ECN_AT_DEQUEUE,
+	{ TCA_FABRIC_CLASS_ECN_UNIT, "ecn unit must be bytes (0) or time (1)" },
+	{ TCA_FABRIC_CLASS_ECN_AT,
 	  "ecn must act at enqueue (0) or dequeue (1)" },
-	{ TCA_FABRIC_CLASS_ECN_DROP, 0, 1, "ecn drop must be 0 or 1" },
-	{ TCA_FABRIC_CLASS_GREEN_BYTES, 0, FABRIC_LIMIT_MAX_BYTES,
-	  "green must be at most 1 GiB" },
-	{ TCA_FABRIC_CLASS_YELLOW_BYTES, 0, FABRIC_LIMIT_MAX_BYTES,
-	  "yellow must be at most 1 GiB" },
-	{ TCA_FABRIC_CLASS_RED_BYTES, 0, FABRIC_LIMIT_MAX_BYTES,
-	  "red must be at most 1 GiB" },
-	{ TCA_FABRIC_CLASS_RESERVED_BYTES, 0, FABRIC_LIMIT_MAX_BYTES,
-	  "reserved must be at most 1 GiB" },
-	{ TCA_FABRIC_CLASS_ALPHA_MILLI, 1, FABRIC_ALPHA_MAX_MILLI,
-	  "alpha must be 0.001 to 1000" },
+	{ TCA_FABRIC_CLASS_ECN_DROP, "ecn drop must be 0 or 1" },
+	{ TCA_FABRIC_CLASS_GREEN_BYTES, "green must be at most 1 GiB" },
+	{ TCA_FABRIC_CLASS_YELLOW_BYTES, "yellow must be at most 1 GiB" },
+	{ TCA_FABRIC_CLASS_RED_BYTES, "red must be at most 1 GiB" },
+	{ TCA_FABRIC_CLASS_RESERVED_BYTES, "reserved must be at most 1 GiB" },
+	{ TCA_FABRIC_CLASS_ALPHA_MILLI, "alpha must be 0.001 to 1000" },
 };
 
 /* Settings of a band of which nothing was said; it is empty. */
@@ -432,12 +443,12 @@ int fabric_class_parse(struct nlattr *opt, bool buffered,
 
 	err = nla_parse_nested(tb, TCA_FABRIC_CLASS_MAX, opt,
 			       fabric_class_policy, extack);
+	if (err == -ERANGE)
+		fabric_name_range(extack, fabric_class_texts,
+				  ARRAY_SIZE(fabric_class_texts));
 	if (err < 0)
 		return err;
-	err = fabric_check_ranges(tb, fabric_class_ranges,
-				  ARRAY_SIZE(fabric_class_ranges), extack);
-	if (!err)
-		err = fabric_class_parse_order(tb, c, extack);
+	err = fabric_class_parse_order(tb, c, extack);
 	if (!err)
 		err = fabric_class_parse_rate(tb, c, extack);
 	if (!err)
@@ -568,53 +579,51 @@ int fabric_class_dump_options(struct sk_buff *skb,
 /* ---- settings of the port -------------------------------------------------- */
 
 static const struct nla_policy fabric_policy[TCA_FABRIC_MAX + 1] = {
-	[TCA_FABRIC_LIMIT_BYTES]	= { .type = NLA_U32 },
-	[TCA_FABRIC_RATE_BPS]		= { .type = NLA_U64 },
-	[TCA_FABRIC_DELAY_NS]		= { .type = NLA_U64 },
-	[TCA_FABRIC_OVERHEAD_BYTES]	= { .type = NLA_U32 },
-	[TCA_FABRIC_ECN_BYTES]		= { .type = NLA_U32 },
-	[TCA_FABRIC_ECN_AT]		= { .type = NLA_U8 },
-	[TCA_FABRIC_SPLIT_GSO]		= { .type = NLA_U8 },
-	[TCA_FABRIC_BANDS]		= { .type = NLA_U8 },
+	[TCA_FABRIC_LIMIT_BYTES] =
+		NLA_POLICY_FULL_RANGE(NLA_U32, &fabric_range_limit),
+	[TCA_FABRIC_RATE_BPS] =
+		NLA_POLICY_FULL_RANGE(NLA_U64, &fabric_range_rate),
+	[TCA_FABRIC_DELAY_NS] =
+		NLA_POLICY_FULL_RANGE(NLA_U64, &fabric_range_delay),
+	[TCA_FABRIC_OVERHEAD_BYTES] =
+		NLA_POLICY_MAX(NLA_U32, FABRIC_OVERHEAD_MAX_BYTES),
+	[TCA_FABRIC_ECN_BYTES] =
+		NLA_POLICY_FULL_RANGE(NLA_U32, &fabric_range_bytes),
+	[TCA_FABRIC_ECN_AT] = NLA_POLICY_MAX(NLA_U8, FABRIC_ECN_AT_DEQUEUE),
+	[TCA_FABRIC_SPLIT_GSO] = NLA_POLICY_MAX(NLA_U8, 1),
+	[TCA_FABRIC_BANDS] = NLA_POLICY_RANGE(NLA_U8, 1, FABRIC_BANDS_MAX),
 	[TCA_FABRIC_DEFAULT_BAND]	= { .type = NLA_U8 },
 	[TCA_FABRIC_PRIOMAP]		= { .type = NLA_BINARY },
 	[TCA_FABRIC_DSCPMAP]		= { .type = NLA_BINARY },
 	[TCA_FABRIC_BUFFER_NAME]	= { .type = NLA_NUL_STRING,
 					    .len = FABRIC_BUFFER_NAME_LEN - 1 },
-	[TCA_FABRIC_BUFFER_BYTES]	= { .type = NLA_U32 },
-	[TCA_FABRIC_STAMP]		= { .type = NLA_U8 },
-	[TCA_FABRIC_STAMP_TAU_NS]	= { .type = NLA_U32 },
-	[TCA_FABRIC_STAMP_ROUND_NS]	= { .type = NLA_U32 },
-	[TCA_FABRIC_STAMP_HOLD_NS]	= { .type = NLA_U32 },
+	[TCA_FABRIC_BUFFER_BYTES] =
+		NLA_POLICY_FULL_RANGE(NLA_U32, &fabric_range_limit),
+	[TCA_FABRIC_STAMP] = NLA_POLICY_MAX(NLA_U8, __FABRIC_STAMP_MAX - 1),
+	[TCA_FABRIC_STAMP_TAU_NS] =
+		NLA_POLICY_FULL_RANGE(NLA_U32, &fabric_range_second),
+	[TCA_FABRIC_STAMP_ROUND_NS] =
+		NLA_POLICY_FULL_RANGE(NLA_U32, &fabric_range_round),
+	[TCA_FABRIC_STAMP_HOLD_NS] =
+		NLA_POLICY_FULL_RANGE(NLA_U32, &fabric_range_second),
 	[TCA_FABRIC_BAND_OPTIONS]	= { .type = NLA_NESTED },
-	[TCA_FABRIC_MPU_BYTES]		= { .type = NLA_U32 },
+	[TCA_FABRIC_MPU_BYTES] = NLA_POLICY_MAX(NLA_U32, FABRIC_MPU_MAX_BYTES),
 };
 
-static const struct fabric_range fabric_ranges[] = {
-	{ TCA_FABRIC_LIMIT_BYTES, 1, FABRIC_LIMIT_MAX_BYTES,
-	  "limit must be 1 byte to 1 GiB" },
-	{ TCA_FABRIC_DELAY_NS, 0, FABRIC_DELAY_MAX_NS,
-	  "delay must be at most 10 seconds" },
-	{ TCA_FABRIC_OVERHEAD_BYTES, 0, FABRIC_OVERHEAD_MAX_BYTES,
-	  "overhead must be at most 1024 bytes" },
-	{ TCA_FABRIC_MPU_BYTES, 0, FABRIC_MPU_MAX_BYTES,
-	  "mpu must be at most 2048 bytes" },
-	{ TCA_FABRIC_ECN_BYTES, 0, FABRIC_LIMIT_MAX_BYTES,
-	  "ecn threshold must be at most 1 GiB" },
-	{ TCA_FABRIC_ECN_AT, 0, FABRIC_ECN_AT_DEQUEUE,
-	  "ecn must act at enqueue (0) or dequeue (1)" },
-	{ TCA_FABRIC_SPLIT_GSO, 0, 1, "split-gso must be 0 or 1" },
-	{ TCA_FABRIC_BANDS, 1, FABRIC_BANDS_MAX, "bands must be 1 to 16" },
-	{ TCA_FABRIC_BUFFER_BYTES, 1, FABRIC_LIMIT_MAX_BYTES,
-	  "buffer must be 1 byte to 1 GiB" },
-	{ TCA_FABRIC_STAMP, 0, __FABRIC_STAMP_MAX - 1,
-	  "stamp must be none, soze or tcp-int" },
-	{ TCA_FABRIC_STAMP_TAU_NS, 0, FABRIC_STAMP_TAU_MAX_NS,
-	  "stamp-tau must be at most 1 second" },
-	{ TCA_FABRIC_STAMP_ROUND_NS, 0, FABRIC_STAMP_ROUND_MAX_NS,
-	  "stamp-round must be at most 65536 ns" },
-	{ TCA_FABRIC_STAMP_HOLD_NS, 0, FABRIC_STAMP_HOLD_MAX_NS,
-	  "stamp-hold must be at most 1 second" },
+static const struct fabric_text fabric_texts[] = {
+	{ TCA_FABRIC_LIMIT_BYTES, "limit must be 1 byte to 1 GiB" },
+	{ TCA_FABRIC_DELAY_NS, "delay must be at most 10 seconds" },
+	{ TCA_FABRIC_OVERHEAD_BYTES, "overhead must be at most 1024 bytes" },
+	{ TCA_FABRIC_MPU_BYTES, "mpu must be at most 2048 bytes" },
+	{ TCA_FABRIC_ECN_BYTES, "ecn threshold must be at most 1 GiB" },
+	{ TCA_FABRIC_ECN_AT, "ecn must act at enqueue (0) or dequeue (1)" },
+	{ TCA_FABRIC_SPLIT_GSO, "split-gso must be 0 or 1" },
+	{ TCA_FABRIC_BANDS, "bands must be 1 to 16" },
+	{ TCA_FABRIC_BUFFER_BYTES, "buffer must be 1 byte to 1 GiB" },
+	{ TCA_FABRIC_STAMP, "stamp must be none, soze or tcp-int" },
+	{ TCA_FABRIC_STAMP_TAU_NS, "stamp-tau must be at most 1 second" },
+	{ TCA_FABRIC_STAMP_ROUND_NS, "stamp-round must be at most 65536 ns" },
+	{ TCA_FABRIC_STAMP_HOLD_NS, "stamp-hold must be at most 1 second" },
 };
 
 /**
@@ -973,11 +982,10 @@ int fabric_config_change(struct Qdisc *sch, struct nlattr *opt,
 	int err;
 
 	err = nla_parse_nested(tb, TCA_FABRIC_MAX, opt, fabric_policy, extack);
+	if (err == -ERANGE)
+		fabric_name_range(extack, fabric_texts,
+				  ARRAY_SIZE(fabric_texts));
 	if (err < 0)
-		return err;
-	err = fabric_check_ranges(tb, fabric_ranges, ARRAY_SIZE(fabric_ranges),
-				  extack);
-	if (err)
 		return err;
 	change = kzalloc(sizeof(*change), GFP_KERNEL);
 	if (!change)
