@@ -203,6 +203,41 @@ static void print_ecn_at(uint8_t at)
 			   at == FABRIC_ECN_AT_DEQUEUE ? "dequeue" : "enqueue");
 }
 
+/* Is nothing set for a band: is it strict, and that is all? */
+static bool band_is_plain(const struct rtattr *band)
+{
+	const struct rtattr *first = RTA_DATA(band);
+
+	return RTA_PAYLOAD(band) == RTA_LENGTH(0) &&
+	       first->rta_type == TCA_FABRIC_CLASS_STRICT;
+}
+
+/* Prints the settings of the bands; in text only where something is set. */
+static void print_band_options(struct rtattr *nest)
+{
+	struct rtattr *bands[FABRIC_BANDS_MAX + 1];
+	char buffer[32];
+	int i;
+
+	if (!nest)
+		return;
+	parse_nest(bands, FABRIC_BANDS_MAX, nest);
+	open_json_array(PRINT_JSON, "band_options");
+	for (i = 1; i <= FABRIC_BANDS_MAX; i++) {
+		if (!bands[i])
+			continue;
+		if (!is_json_context() && band_is_plain(bands[i]))
+			continue;
+		open_json_object(NULL);
+		print_color_uint(PRINT_JSON, COLOR_NONE, "band", NULL, i);
+		snprintf(buffer, sizeof(buffer), "band %d ", i);
+		print_color_string(PRINT_FP, COLOR_NONE, NULL, "%s", buffer);
+		fabric_print_copt(NULL, NULL, bands[i]);
+		close_json_object();
+	}
+	close_json_array(PRINT_JSON, NULL);
+}
+
 /* Prints what a packet takes on the wire, in text if it is not as always or if
  * @shown is there.
  */
@@ -254,6 +289,7 @@ int fabric_print_opt(struct qdisc_util *qu, FILE *f, struct rtattr *opt)
 	print_word(split ? "split-gso" : "no-split-gso");
 	print_bands(tb);
 	print_stamp(tb);
+	print_band_options(tb[TCA_FABRIC_BAND_OPTIONS]);
 	return 0;
 }
 

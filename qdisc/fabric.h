@@ -369,6 +369,8 @@ bool fabric_buffer_charge(struct fabric_buffer *buffer,
 void fabric_buffer_uncharge(struct fabric_buffer *buffer,
 			    const struct fabric_band *band, u32 len);
 bool fabric_buffer_reserve(struct fabric_buffer *buffer, s64 more, u32 bytes);
+bool fabric_buffer_size_fits(struct fabric_buffer *buffer, u32 bytes,
+			     unsigned int mine);
 void fabric_buffer_join(struct fabric_buffer *buffer,
 			const struct fabric_band *band);
 void fabric_buffer_leave(struct fabric_buffer *buffer,

@@ -209,6 +209,7 @@ int fabric_maps_dump(const struct fabric_sched *q, struct sk_buff *skb)
 /* ---- settings of a band ---------------------------------------------------- */
 
 static const struct nla_policy fabric_class_policy[TCA_FABRIC_CLASS_MAX + 1] = {
+	[TCA_FABRIC_CLASS_PAD]		= { .type = NLA_FLAG },
 	[TCA_FABRIC_CLASS_STRICT]	= { .type = NLA_FLAG },
 	[TCA_FABRIC_CLASS_QUANTUM_BYTES] =
 		NLA_POLICY_FULL_RANGE(NLA_U32, &fabric_range_quantum),
@@ -579,6 +580,7 @@ int fabric_class_dump_options(struct sk_buff *skb,
 /* ---- settings of the port -------------------------------------------------- */
 
 static const struct nla_policy fabric_policy[TCA_FABRIC_MAX + 1] = {
+	[TCA_FABRIC_PAD]		= { .type = NLA_FLAG },
 	[TCA_FABRIC_LIMIT_BYTES] =
 		NLA_POLICY_FULL_RANGE(NLA_U32, &fabric_range_limit),
 	[TCA_FABRIC_RATE_BPS] =
@@ -611,6 +613,8 @@ static const struct nla_policy fabric_policy[TCA_FABRIC_MAX + 1] = {
 };
 
 static const struct fabric_text fabric_texts[] = {
+	{ TCA_FABRIC_RATE_BPS,
+	  "rate must be 0 (none) or 1 kbit/s to 10 Tbit/s" },
 	{ TCA_FABRIC_LIMIT_BYTES, "limit must be 1 byte to 1 GiB" },
 	{ TCA_FABRIC_DELAY_NS, "delay must be at most 10 seconds" },
 	{ TCA_FABRIC_OVERHEAD_BYTES, "overhead must be at most 1024 bytes" },
@@ -843,6 +847,13 @@ static int fabric_buffer_parse(struct Qdisc *sch, struct nlattr **tb,
 	more_bytes = fabric_reserved_bytes(q, change);
 	if (buffer == q->buffer)
 		more_bytes -= fabric_reserved_bytes(q, NULL);
+	/* One that the port has already is counted twice now. */
+	if (total && !fabric_buffer_size_fits(buffer, total,
+					      buffer == q->buffer ? 2 : 1)) {
+		fabric_buffer_put(buffer);
+		return fabric_refuse_attr(extack, bytes,
+					  "other ports share this buffer, and it has another size");
+	}
 	if (fabric_buffer_reserve(buffer, more_bytes, total)) {
 		change->buffer = buffer;
 		return 0;
@@ -1036,7 +1047,27 @@ static int fabric_dump_parts(const struct fabric_sched *q, struct sk_buff *skb)
 	return 0;
 }
 
-/* Writes every setting; what has no meaning now is left out.
+/* Writes the settings of the bands. */
+static int fabric_dump_bands(const struct fabric_sched *q, struct sk_buff *skb)
+{
+	struct nlattr *all, *one;
+	unsigned int i;
+
+	all = nla_nest_start(skb, TCA_FABRIC_BAND_OPTIONS);
+	if (!all)
+		return -EMSGSIZE;
+	for (i = 0; i < q->nbands; i++) {
+		one = nla_nest_start(skb, 1 + i);
+		if (!one || fabric_class_dump_options(skb, q, &q->bands[i]))
+			return -EMSGSIZE;
+		nla_nest_end(skb, one);
+	}
+	nla_nest_end(skb, all);
+	return 0;
+}
+
+/* Writes every setting, as a message that makes the same port; what has no meaning
+ * now is left out.
  * Context: rtnl held, so that nothing changes.
  */
 int fabric_config_dump(struct Qdisc *sch, struct sk_buff *skb)
@@ -1049,7 +1080,8 @@ int fabric_config_dump(struct Qdisc *sch, struct sk_buff *skb)
 		return -EMSGSIZE;
 	if (nla_put_u32(skb, TCA_FABRIC_LIMIT_BYTES, q->limit_bytes) ||
 	    nla_put_u8(skb, TCA_FABRIC_SPLIT_GSO, q->split_gso) ||
-	    fabric_maps_dump(q, skb) || fabric_dump_parts(q, skb)) {
+	    fabric_maps_dump(q, skb) || fabric_dump_parts(q, skb) ||
+	    fabric_dump_bands(q, skb)) {
 		nla_nest_cancel(skb, opt);
 		return -EMSGSIZE;
 	}

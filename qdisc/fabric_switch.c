@@ -150,6 +150,26 @@ bool fabric_buffer_reserve(struct fabric_buffer *buffer, s64 more, u32 bytes)
 	return fits;
 }
 
+/**
+ * fabric_buffer_size_fits() - may a user state this size?
+ * @buffer: the buffer
+ * @bytes: the size
+ * @mine: how many of its users are this one
+ *
+ * Context: process, may sleep.
+ * Return: true if it is the buffer's size, or nobody else uses it.
+ */
+bool fabric_buffer_size_fits(struct fabric_buffer *buffer, u32 bytes,
+			     unsigned int mine)
+{
+	bool fits;
+
+	mutex_lock(&fabric_buffers_mutex);
+	fits = buffer->bytes == bytes || buffer->users == mine;
+	mutex_unlock(&fabric_buffers_mutex);
+	return fits;
+}
+
 /* Bytes of the pool that the band uses with @more bytes in its queue. */
 static u32 fabric_pool_bytes(const struct fabric_band *band, u32 more)
 {

@@ -5,6 +5,9 @@
  *	fabric_fuzz refusals DEV
  *		each wrong message must be refused with its text and change
  *		nothing; KTAP subtests
+ *	fabric_fuzz replay DEV
+ *		makes the port again from what the kernel tells of it; the same
+ *		must be told of the new one
  *	fabric_fuzz dump DEV BYTES
  *		asks a new socket for all qdiscs, with a buffer of so many bytes,
  *		twice; prints "bands N omitted 0|1" for DEV's each time
@@ -183,6 +186,35 @@ static int all_refusals(void)
 		good &= refused(&refusals[i]);
 	printf("# %d wrong messages\n", REFUSALS);
 	return !good;
+}
+
+/* Is a port that is made of the settings of another one the same? */
+static bool replay(void)
+{
+	static uint8_t before[MESSAGE_MAX], after[MESSAGE_MAX];
+	size_t bytes = settings(before, sizeof(before));
+	const struct nlattr *options = (const void *)before;
+	struct message m;
+	char text[256];
+
+	if (!bytes) {
+		printf("# no settings\n");
+		return false;
+	}
+	clear();
+	start(&m, RTM_NEWQDISC, NLM_F_CREATE | NLM_F_EXCL, 0);
+	put(&m, TCA_KIND, "fabric", 7);
+	put(&m, TCA_OPTIONS | NLA_F_NESTED, options + 1, bytes - NLA_HDRLEN);
+	if (ask(&m, text, sizeof(text))) {
+		printf("# the kernel's own settings are refused: %s\n", text);
+		return false;
+	}
+	if (settings(after, sizeof(after)) != bytes ||
+	    memcmp(before, after, bytes)) {
+		printf("# settings are not the same\n");
+		return false;
+	}
+	return true;
 }
 
 /* ---- dumps ---------------------------------------------------------------------- */
@@ -437,6 +469,7 @@ static void random_message(struct message *m)
 static int random_messages(int count)
 {
 	int accepted = 0, refused_ones = 0, silent = 0, sent = 0, err;
+	static uint8_t told[MESSAGE_MAX];
 	struct message m;
 	char text[256];
 
@@ -453,6 +486,9 @@ static int random_messages(int count)
 			       err);
 		}
 		sent += frames();
+		if (count % 64 == 0 && settings(told, sizeof(told)) &&
+		    !replay())
+			silent++;
 	}
 	printf("accepted %d refused %d silent %d frames %d\n", accepted,
 	       refused_ones, silent, sent);
@@ -465,6 +501,8 @@ int main(int argc, char **argv)
 		goto usage;
 	if (argc == 3 && !strcmp(argv[1], "refusals"))
 		return all_refusals();
+	if (argc == 3 && !strcmp(argv[1], "replay"))
+		return !replay();
 	if (argc == 4 && !strcmp(argv[1], "dump"))
 		return dump_twice(atoi(argv[3]));
 	if (argc == 5 && !strcmp(argv[1], "random")) {

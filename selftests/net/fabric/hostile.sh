@@ -244,3 +244,14 @@ test_bands_are_told_or_said_to_be_missing()
 		expect "in a large buffer: told" "$(grep -c "bands $bands" "$out")" -ge 1
 	done
 }
+
+# One message with what the kernel tells of a port makes it again.
+test_settings_make_the_same_port()
+{
+	everything
+	ip netns exec fa "$FUZZ" replay e0 >"$out" || fault "$(cat "$out")"
+	expect "band 2" "$(tc -n fa class show dev e0 classid 1:2 | grep -c 'weight 2 .*yellow 400Kb reserved 1000b')" -eq 1
+	works "that"
+	port limit 1mb
+	ip netns exec fa "$FUZZ" replay e0 >"$out" || fault "$(cat "$out")"
+}

@@ -44,7 +44,7 @@ enum {
 	TCA_FABRIC_STAMP,		/* u8 FABRIC_STAMP_* */
 	TCA_FABRIC_STAMP_TAU_NS,	/* u32 smoothing, 0: none */
 	TCA_FABRIC_STAMP_ROUND_NS,	/* u32 power of two, 0: none */
-	TCA_FABRIC_BAND_OPTIONS,	/* nest: 1 + band, nest of CLASS_*; set only */
+	TCA_FABRIC_BAND_OPTIONS,	/* nest: 1 + band, nest of CLASS_* */
 	TCA_FABRIC_STAMP_HOLD_NS,	/* u32 told as it is for so long, 0: anew */
 	TCA_FABRIC_MPU_BYTES,		/* u32 least of a packet on the wire */
 	__TCA_FABRIC_MAX,
