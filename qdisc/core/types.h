@@ -9,15 +9,25 @@
 #ifdef __KERNEL__
 
 #include <linux/bitops.h>
+#include <linux/compiler.h>
 #include <linux/kernel.h>
 #include <linux/math64.h>
+#include <linux/string.h>
+#include <linux/time64.h>
 #include <linux/types.h>
 
 #else
 
+#include <string.h>
+
 #include "lib/fl_types.h"
 
 #define NSEC_PER_SEC	1000000000L
+
+#ifndef READ_ONCE
+#define READ_ONCE(x)		__atomic_load_n(&(x), __ATOMIC_RELAXED)
+#define WRITE_ONCE(x, value)	__atomic_store_n(&(x), value, __ATOMIC_RELAXED)
+#endif
 
 /* Quotient and remainder of an unsigned division. */
 static inline u64 div64_u64_rem(u64 dividend, u64 divisor, u64 *remainder)
@@ -39,6 +49,12 @@ static inline u64 mul_u64_u64_div_u64(u64 a, u64 b, u64 c)
 static inline unsigned long __ffs(unsigned long x)
 {
 	return __builtin_ctzl(x);
+}
+
+/* The same of 64 bits, also where a long has 32. */
+static inline unsigned int __ffs64(u64 x)
+{
+	return __builtin_ctzll(x);
 }
 
 #endif /* __KERNEL__ */
