@@ -384,8 +384,8 @@ int pyr_port_up(struct pyr_switch *sw, u8 port,
  * @sw: the switch
  * @port: the port; its isolation queues must be empty: pyr_drop() each packet
  *
- * Those whom this port paused as a root are resumed (appendix A). Those that
- * paused this port have no say any more.
+ * Those whom this port paused as a root are resumed (appendix A). What this
+ * port's neighbour asked for ends with time, as if the neighbour fell silent.
  */
 void pyr_port_down(struct pyr_switch *sw, u8 port);
 

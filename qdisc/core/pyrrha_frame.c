@@ -178,7 +178,9 @@ static enum pyr_heard pyr_hear_resume(struct pyr_switch *sw, u8 out,
 	if (slot == PYR_NONE || !(sw->root[slot].iq & PYR_BIT(out)))
 		return PYR_HEARD_UNKNOWN;
 	pyr_iq_resume(sw, slot, out);
-	if (frame->type == PYR_RESUME)
+	/* In a ring the new root may be a port of this switch. */
+	if (frame->type == PYR_RESUME ||
+	    PYR_ROOT_SWITCH(frame->into) == sw->config.id)
 		return PYR_HEARD_OK;
 	into = pyr_frame_root(sw, out, frame->into, frame->distance, oq_bytes);
 	if (into == PYR_NONE)
@@ -217,9 +219,7 @@ static enum pyr_heard pyr_hear(struct pyr_switch *sw, u8 index,
 		return PYR_HEARD_OLD;
 	if (frame->type == PYR_RELEASE)
 		return pyr_hear_release(sw, index, frame);
-	if (PYR_ROOT_SWITCH(frame->root) == sw->config.id ||
-	    (frame->type == PYR_MERGE &&
-	     PYR_ROOT_SWITCH(frame->into) == sw->config.id))
+	if (PYR_ROOT_SWITCH(frame->root) == sw->config.id)
 		return PYR_HEARD_SELF;
 	if (frame->type == PYR_PAUSE)
 		return pyr_hear_pause(sw, index, frame, oq_bytes);
@@ -402,7 +402,6 @@ void pyr_port_down(struct pyr_switch *sw, u8 index)
 		root->child &= ~PYR_BIT(index);
 		root->child_paused &= ~PYR_BIT(index);
 		root->child_tell &= ~PYR_BIT(index);
-		pyr_iq_release(sw, slot, index);
 		root->release_tell &= ~PYR_BIT(index);
 		if (root->local != index)
 			continue;
