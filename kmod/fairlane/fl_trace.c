@@ -5,7 +5,4 @@
 #define CREATE_TRACE_POINTS
 #include "fl_trace.h"
 
-EXPORT_TRACEPOINT_SYMBOL_GPL(fl_prioplus_state);
-EXPORT_TRACEPOINT_SYMBOL_GPL(fl_prioplus_probe);
 EXPORT_TRACEPOINT_SYMBOL_GPL(fl_delay_update);
-EXPORT_TRACEPOINT_SYMBOL_GPL(fl_soze_update);

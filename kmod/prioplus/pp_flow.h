@@ -12,8 +12,8 @@
 #include "prioplus/core/prioplus.h"
 #include "fairlane/fl_flow.h"
 #include "fairlane/fl_telemetry.h"
-#include "fairlane/fl_trace.h"
 #include "pp_setting.h"
+#include "pp_trace.h"
 
 /* Probes that may be without an echo before a flow stops trusting echoes; u8. */
 #define PP_PROBES_OUT_MAX	64

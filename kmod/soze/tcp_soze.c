@@ -44,8 +44,8 @@
 #include <net/tcp.h>
 
 #include "compat/compat.h"
-#include "fairlane/fl_trace.h"
 #include "sz_flow.h"
+#include "sz_trace.h"
 
 /* Without an echo for so many RTTs and packets acknowledged: fall back. */
 #define SZ_LOST_RTTS		8
