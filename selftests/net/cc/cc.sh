@@ -450,7 +450,10 @@ test_settings()
 	setting d2tcp_shift_g 4 0 10
 	setting gso_segs 1 1 64
 	setting ss_compat 1 0 1
-	setting telemetry 1 0 1
+	# three_nodes() has set 2 for the other tests
+	for n in ca cr; do in_ns $n sysctl -q -w net.fairlane.telemetry=1; done
+	setting telemetry 1 0 2
+	for n in ca cr; do in_ns $n sysctl -q -w net.fairlane.telemetry=2; done
 	setting soze_alpha_mbps 0 0 100000000
 	setting soze_beta_mbps 0 0 100000000
 	setting soze_p_ns 0 0 100000000
