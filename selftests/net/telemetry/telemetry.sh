@@ -282,6 +282,29 @@ test_on_demand()
 	undamaged
 }
 
+# A host whose device is in a VRF, which sends each packet through the hook twice.
+test_vrf()
+{
+	if ! ip -n ta link add vrf0 type vrf table 10 2> /dev/null; then
+		echo "# no VRF in this kernel" >&9
+		return
+	fi
+	ip -n ta link set vrf0 up && ip -n ta link set e0 master vrf0 || fault "no slave"
+	in_ns ta sysctl -q -w net.ipv4.tcp_l3mdev_accept=1
+	# the slave's own routes are the VRF's now
+	ip -n ta addr flush dev e0
+	host_address ta 1 'table 10' || fault "no address"
+	ip -n ta route add 10.0.2.0/24 via 10.0.1.254 dev e0 onlink || fault "no route"
+	flow -c soze -n 3 -b 3000000 -L 1000 > /run/a || fault "through a VRF"
+	expect "options sent" "$(told ta sent)" -ge 100
+	expect "options heard, of those sent" "$(told tb heard)" -eq "$(told ta sent)"
+	expect "echoes" "$(told ta echoes)" -ge 100
+	# ... and its ACKs have the echo in front.
+	flow -r -c soze -n 3 -b 3000000 -L 1000 > /run/a || fault "to a VRF"
+	expect "echoes in ACKs" "$(told tb echoes)" -ge 100
+	undamaged
+}
+
 # A bottleneck that does not tell: seen in the RTT, the queue stays short.
 test_silent_bottleneck()
 {
@@ -326,5 +349,5 @@ trap 'drop_net' EXIT
 # The stack distrusts times below 1 us, and booting takes none here.
 sleep 0.01
 load || exit 1
-tests=${*:-round_trip both_ways removal no_room eaten damaged signed fallback on_demand silent_bottleneck many_flows}
+tests=${*:-round_trip both_ways removal no_room eaten damaged signed fallback on_demand vrf silent_bottleneck many_flows}
 run_tests 1 $tests
