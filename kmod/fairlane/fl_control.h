@@ -58,6 +58,7 @@ struct netlink_callback;
  * @prefix_count: how many there are
  * @accounts: struct fl_account
  * @budget_count: how many of them were given a budget
+ * @budget_cgroups: how many of these are cgroups'
  * @account_lock: for these
  * @event_lock: for @event_seq and the order of events
  * @event_seq: number of the last event
@@ -82,6 +83,7 @@ struct fl_ns {
 	u32 prefix_count;
 	struct list_head accounts;
 	u32 budget_count;
+	u32 budget_cgroups;
 	spinlock_t account_lock;	/* accounts, budgets, charges */
 	spinlock_t event_lock;		/* event_seq and order */
 	u64 event_seq;
@@ -248,6 +250,8 @@ void fl_event_send(struct fl_ns *ns, const struct fl_event *ev);
 int fl_limit_charge(struct sock *sk, struct fl_flow *f, u32 milli,
 		    bool enforce);
 void fl_limit_release(struct fl_flow *f);
+int fl_limit_init(void);
+void fl_limit_exit(void);
 void fl_limit_net_init(struct fl_ns *ns);
 void fl_limit_net_exit(struct fl_ns *ns);
 int fl_limit_get_doit(struct sk_buff *skb, struct genl_info *info);
@@ -281,6 +285,7 @@ int fl_profile_del_doit(struct sk_buff *skb, struct genl_info *info);
 int fl_flow_get_doit(struct sk_buff *skb, struct genl_info *info);
 int fl_flow_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
 int fl_flow_set_doit(struct sk_buff *skb, struct genl_info *info);
+int fl_cgroup_named(struct genl_info *info, int path_type, int id_type, u64 *id);
 int fl_values_parse(struct fl_values *v, struct nlattr *const *tb,
 		    const int *types, u8 from);
 

@@ -9,6 +9,9 @@
 
 #include "fl_policy.h"
 
+/* Of a v4-mapped address, before the IPv4 one. */
+#define FL_MAPPED_BITS	96
+
 /* A new policy without an order goes this far behind the last. */
 #define FL_POLICY_STEP	10
 
@@ -185,6 +188,7 @@ static int fl_policy_prefix(struct fl_policy *p, struct genl_info *info,
 	struct nlattr *nla = info->attrs[type], *len = info->attrs[type_bits];
 	int bytes = nla ? nla_len(nla) : 0;
 	u8 family = bytes == 4 ? AF_INET : AF_INET6;
+	struct in6_addr whole = { };
 
 	if (!nla) {
 		if (!len)
@@ -193,28 +197,32 @@ static int fl_policy_prefix(struct fl_policy *p, struct genl_info *info,
 				    "length of a prefix without address");
 		return -EINVAL;
 	}
-	if ((bytes != 4 && bytes != 16) ||
-	    (p->family && p->family != family)) {
+	if (bytes != 4 && bytes != 16) {
 		NL_SET_ERR_MSG_ATTR(info->extack, nla,
-				    "address does not fit the family");
+				    "address is not 4 or 16 bytes");
 		return -EINVAL;
 	}
-	p->family = family;
 	*bits = len ? nla_get_u8(len) : bytes * 8;
 	if (*bits > bytes * 8) {
 		NL_SET_ERR_MSG_ATTR(info->extack, len,
 				    "prefix is longer than the address");
 		return -EINVAL;
 	}
-	if (family == AF_INET6 && bytes == 16) {
-		ipv6_addr_prefix(addr, nla_data(nla), *bits);
-	} else {
-		/* no struct in6_addr to read from */
-		struct in6_addr four = { };
-
-		memcpy(&four, nla_data(nla), 4);
-		ipv6_addr_prefix(addr, &four, *bits);
+	/* whole: no struct in6_addr to read from */
+	memcpy(&whole, nla_data(nla), bytes);
+	if (bytes == 16 && *bits >= FL_MAPPED_BITS && ipv6_addr_v4mapped(&whole)) {
+		/* as connections are known: IPv4 */
+		family = AF_INET;
+		*bits -= FL_MAPPED_BITS;
+		whole = (struct in6_addr){ .s6_addr32[0] = whole.s6_addr32[3] };
 	}
+	if (p->family && p->family != family) {
+		NL_SET_ERR_MSG_ATTR(info->extack, nla,
+				    "address does not fit the family");
+		return -EINVAL;
+	}
+	p->family = family;
+	ipv6_addr_prefix(addr, &whole, *bits);
 	return 0;
 }
 
@@ -259,14 +267,23 @@ static int fl_policy_uids(struct fl_policy *p, struct genl_info *info)
 	return 0;
 }
 
-static int fl_policy_cgroup_of(struct fl_policy *p, struct genl_info *info)
+/**
+ * fl_cgroup_named() - a cgroup by its path in cgroup v2, or by its id
+ * @info: the request
+ * @path_type: attribute with the path
+ * @id_type: attribute with the id
+ * @id: is set; 0 = none is named
+ *
+ * Context: process. Return: 0, -ENOENT, or -EOPNOTSUPP: sockets have no cgroup here.
+ */
+int fl_cgroup_named(struct genl_info *info, int path_type, int id_type, u64 *id)
 {
-	struct nlattr *path = info->attrs[FL_A_POLICY_CGROUP];
-	struct nlattr *id = info->attrs[FL_A_POLICY_CGROUP_ID];
+	struct nlattr *path = info->attrs[path_type];
+	struct nlattr *nla = info->attrs[id_type];
+#ifdef CONFIG_SOCK_CGROUP_DATA
 	struct cgroup *cg;
 
-	if (id)
-		p->cgroup = nla_get_u64(id);
+	*id = nla ? nla_get_u64(nla) : 0;
 	if (!path)
 		return 0;
 	cg = cgroup_get_from_path(nla_data(path));
@@ -275,8 +292,27 @@ static int fl_policy_cgroup_of(struct fl_policy *p, struct genl_info *info)
 				    "no such path in cgroup v2");
 		return PTR_ERR(cg);
 	}
-	p->cgroup = cgroup_id(cg);
+	*id = cgroup_id(cg);
 	cgroup_put(cg);
+	return 0;
+#else
+	*id = 0;
+	if (!path && !nla)
+		return 0;
+	NL_SET_ERR_MSG_ATTR(info->extack, path ?: nla,
+			    "this kernel does not know the cgroup of a socket (CONFIG_SOCK_CGROUP_DATA)");
+	return -EOPNOTSUPP;
+#endif
+}
+
+static int fl_policy_cgroup_of(struct fl_policy *p, struct genl_info *info)
+{
+	struct nlattr *path = info->attrs[FL_A_POLICY_CGROUP];
+	int err = fl_cgroup_named(info, FL_A_POLICY_CGROUP,
+				  FL_A_POLICY_CGROUP_ID, &p->cgroup);
+
+	if (err || !path)
+		return err;
 	p->path = nla_strdup(path, GFP_KERNEL);
 	return p->path ? 0 : -ENOMEM;
 }

@@ -19,6 +19,7 @@
  * policies.
  */
 #include <linux/cgroup.h>
+#include <linux/rhashtable.h>
 #include <linux/slab.h>
 #include <net/genetlink.h>
 
@@ -30,49 +31,65 @@
 #define FL_PAYS_CGROUP	1
 
 /**
- * struct fl_account - weights of a uid or a cgroup
- * @list: in fl_ns.accounts
+ * struct fl_account_key - whose account
+ * @ns: the namespace
+ * @id: the uid or the cgroup's id
  * @kind: FL_PAYS_*
- * @uid: the uid
- * @cgroup: the cgroup's id
+ */
+struct fl_account_key {
+	const struct fl_ns *ns;
+	u64 id;
+	u64 kind;
+};
+
+/**
+ * struct fl_account - weights of a uid or a cgroup
+ * @node: in fl_accounts, by @key
+ * @key: whose
+ * @list: in fl_ns.accounts
+ * @rcu: look-ups for other namespaces pass by
  * @budget_milli: at most, thousandths; 0 = no budget of its own
  * @used_milli: sum of the weights
  * @flows: sockets counted
  * @path: of the cgroup, as it was named
+ *
+ * Everything but @node and @rcu is under fl_ns.account_lock.
  */
 struct fl_account {
+	struct rhash_head node;
+	struct fl_account_key key;
 	struct list_head list;
-	u8 kind;
-	kuid_t uid;
-	u64 cgroup;
+	struct rcu_head rcu;
 	u32 budget_milli;
 	u64 used_milli;
 	u32 flows;
 	char path[];
 };
 
-static struct fl_account *fl_account_of_uid(struct fl_ns *ns, kuid_t uid)
-{
-	struct fl_account *a;
+/* Of all namespaces. Who is root in one chooses its uids and cgroups: the hash has a
+ * seed, and tables grow.
+ */
+static struct rhashtable fl_accounts;
 
-	list_for_each_entry(a, &ns->accounts, list)
-		if (a->kind == FL_PAYS_UID && uid_eq(a->uid, uid))
-			return a;
-	return NULL;
+static const struct rhashtable_params fl_accounts_params = {
+	.key_len = sizeof(struct fl_account_key),
+	.key_offset = offsetof(struct fl_account, key),
+	.head_offset = offsetof(struct fl_account, node),
+	.automatic_shrinking = true,
+};
+
+/* Context: ns->account_lock held. */
+static struct fl_account *fl_account_of(const struct fl_ns *ns, u8 kind, u64 id)
+{
+	const struct fl_account_key key = { .ns = ns, .id = id, .kind = kind };
+
+	return rhashtable_lookup_fast(&fl_accounts, &key, fl_accounts_params);
 }
 
-static struct fl_account *fl_account_of_cgroup(struct fl_ns *ns, u64 id)
-{
-	struct fl_account *a;
-
-	list_for_each_entry(a, &ns->accounts, list)
-		if (a->kind == FL_PAYS_CGROUP && a->cgroup == id)
-			return a;
-	return NULL;
-}
-
-/* The nearest cgroup above the socket that has a budget. */
-static struct fl_account *fl_account_above(struct fl_ns *ns,
+/* The nearest cgroup above the socket that has a budget. One that had is there as long as
+ * it has sockets, and has no say. Context: ns->account_lock held.
+ */
+static struct fl_account *fl_account_above(const struct fl_ns *ns,
 					   const struct sock *sk)
 {
 #ifdef CONFIG_SOCK_CGROUP_DATA
@@ -80,18 +97,18 @@ static struct fl_account *fl_account_above(struct fl_ns *ns,
 					    &sk->sk_cgrp_data);
 	struct fl_account *a;
 
-	for (; cg; cg = cgroup_parent(cg)) {
-		a = fl_account_of_cgroup(ns, cgroup_id(cg));
-		if (a)
+	for (; ns->budget_cgroups && cg; cg = cgroup_parent(cg)) {
+		a = fl_account_of(ns, FL_PAYS_CGROUP, cgroup_id(cg));
+		if (a && a->budget_milli)
 			return a;
 	}
 #endif
 	return NULL;
 }
 
-static struct fl_account *fl_account_new(struct fl_ns *ns, u8 kind, kuid_t uid,
-					 u64 cgroup, const char *path,
-					 gfp_t gfp)
+/* Context: ns->account_lock held. */
+static struct fl_account *fl_account_new(struct fl_ns *ns, u8 kind, u64 id,
+					 const char *path, gfp_t gfp)
 {
 	size_t len = strlen(path) + 1;
 	struct fl_account *a;
@@ -99,26 +116,33 @@ static struct fl_account *fl_account_new(struct fl_ns *ns, u8 kind, kuid_t uid,
 	a = kzalloc(struct_size(a, path, len), gfp | __GFP_NOWARN);
 	if (!a)
 		return NULL;
-	a->kind = kind;
-	a->uid = uid;
-	a->cgroup = cgroup;
+	a->key = (struct fl_account_key){ .ns = ns, .id = id, .kind = kind };
 	memcpy(a->path, path, len);
+	if (rhashtable_insert_fast(&fl_accounts, &a->node, fl_accounts_params)) {
+		kfree(a);
+		return NULL;
+	}
 	list_add_tail(&a->list, &ns->accounts);
 	return a;
+}
+
+static void fl_account_free(struct fl_account *a)
+{
+	rhashtable_remove_fast(&fl_accounts, &a->node, fl_accounts_params);
+	list_del(&a->list);
+	kfree_rcu(a, rcu);
 }
 
 /* Nobody uses it and nobody has set it: forget it. */
 static void fl_account_tidy(struct fl_account *a)
 {
-	if (a->flows || a->budget_milli)
-		return;
-	list_del(&a->list);
-	kfree(a);
+	if (!a->flows && !a->budget_milli)
+		fl_account_free(a);
 }
 
 static u32 fl_account_budget(const struct fl_ns *ns, const struct fl_account *a)
 {
-	if (a->budget_milli || a->kind != FL_PAYS_UID)
+	if (a->budget_milli || a->key.kind != FL_PAYS_UID)
 		return a->budget_milli;
 	return ns->budget_uid_milli;
 }
@@ -176,6 +200,7 @@ int fl_limit_charge(struct sock *sk, struct fl_flow *f, u32 milli,
 	struct fl_account *pays[2] = { };
 	struct fl_ns *ns = f->ns;
 	int i, err = 0;
+	u32 uid;
 
 	if (!milli && !f->charged_milli)
 		return 0;
@@ -184,10 +209,10 @@ int fl_limit_charge(struct sock *sk, struct fl_flow *f, u32 milli,
 		fl_account_drop(f);
 		goto unlock;
 	}
-	pays[FL_PAYS_UID] = fl_account_of_uid(ns, sk->sk_uid);
-	if (!pays[FL_PAYS_UID])
-		pays[FL_PAYS_UID] = fl_account_new(ns, FL_PAYS_UID, sk->sk_uid,
-						   0, "", GFP_ATOMIC);
+	uid = __kuid_val(sk->sk_uid);
+	pays[FL_PAYS_UID] = fl_account_of(ns, FL_PAYS_UID, uid) ?:
+			    fl_account_new(ns, FL_PAYS_UID, uid, "",
+					   GFP_ATOMIC | __GFP_ACCOUNT);
 	/* nobody to pay, nothing to have */
 	if (!pays[FL_PAYS_UID])
 		err = enforce ? -ENOMEM : 0;
@@ -239,10 +264,20 @@ void fl_limit_net_exit(struct fl_ns *ns)
 {
 	struct fl_account *a, *next;
 
-	list_for_each_entry_safe(a, next, &ns->accounts, list) {
-		list_del(&a->list);
-		kfree(a);
-	}
+	list_for_each_entry_safe(a, next, &ns->accounts, list)
+		fl_account_free(a);
+}
+
+/* Context: process, module load. Return: 0 or a negative errno. */
+int fl_limit_init(void)
+{
+	return rhashtable_init(&fl_accounts, &fl_accounts_params);
+}
+
+/* Context: process, module unload, no namespace is left. */
+void fl_limit_exit(void)
+{
+	rhashtable_destroy(&fl_accounts);
 }
 
 /* Context: process. */
@@ -342,32 +377,12 @@ int fl_limit_set_doit(struct sk_buff *skb, struct genl_info *info)
 	return 0;
 }
 
-/* A cgroup by path or id. Context: process. Return: id, 0 = none; negative. */
-static int fl_budget_cgroup(struct genl_info *info, u64 *id)
-{
-	struct nlattr *path = info->attrs[FL_A_BUDGET_CGROUP];
-	struct nlattr *nla = info->attrs[FL_A_BUDGET_CGROUP_ID];
-	struct cgroup *cg;
-
-	*id = nla ? nla_get_u64(nla) : 0;
-	if (!path)
-		return 0;
-	cg = cgroup_get_from_path(nla_data(path));
-	if (IS_ERR(cg)) {
-		NL_SET_ERR_MSG_ATTR(info->extack, path,
-				    "no such path in cgroup v2");
-		return PTR_ERR(cg);
-	}
-	*id = cgroup_id(cg);
-	cgroup_put(cg);
-	return 0;
-}
-
 /* Whom a request is about. Return: FL_PAYS_*, or an error. */
 static int fl_budget_whom(struct genl_info *info, kuid_t *uid, u64 *cgroup)
 {
 	struct nlattr *nla = info->attrs[FL_A_BUDGET_UID];
-	int err = fl_budget_cgroup(info, cgroup);
+	int err = fl_cgroup_named(info, FL_A_BUDGET_CGROUP,
+				  FL_A_BUDGET_CGROUP_ID, cgroup);
 
 	*uid = INVALID_UID;
 	if (err)
@@ -390,13 +405,11 @@ static int fl_budget_whom(struct genl_info *info, kuid_t *uid, u64 *cgroup)
  * of his own: there must be an end to what he can make the kernel keep. Context:
  * account_lock held. Return: NULL without memory, or an error.
  */
-static struct fl_account *fl_budget_account(struct fl_ns *ns, int kind, kuid_t uid,
-					    u64 cgroup, const char *path,
-					    u32 milli, struct netlink_ext_ack *extack)
+static struct fl_account *fl_budget_account(struct fl_ns *ns, int kind, u64 id,
+					    const char *path, u32 milli,
+					    struct netlink_ext_ack *extack)
 {
-	struct fl_account *a = kind == FL_PAYS_UID ?
-			       fl_account_of_uid(ns, uid) :
-			       fl_account_of_cgroup(ns, cgroup);
+	struct fl_account *a = fl_account_of(ns, kind, id);
 	bool has = a && a->budget_milli;
 
 	if (!milli && !has) {
@@ -408,10 +421,13 @@ static struct fl_account *fl_budget_account(struct fl_ns *ns, int kind, kuid_t u
 		return ERR_PTR(-ENOSPC);
 	}
 	if (!a)
-		a = fl_account_new(ns, kind, uid, cgroup, path,
+		a = fl_account_new(ns, kind, id, path,
 				   GFP_ATOMIC | __GFP_ACCOUNT);
-	if (a)
-		ns->budget_count += !!milli - has;
+	if (!a)
+		return NULL;
+	ns->budget_count += !!milli - has;
+	if (kind == FL_PAYS_CGROUP)
+		ns->budget_cgroups += !!milli - has;
 	return a;
 }
 
@@ -430,8 +446,9 @@ static int fl_budget_write(struct genl_info *info, u32 milli)
 	if (kind < 0)
 		return kind;
 	spin_lock_bh(&ns->account_lock);
-	a = fl_budget_account(ns, kind, uid, cgroup, path ? nla_data(path) : "",
-			      milli, info->extack);
+	a = fl_budget_account(ns, kind, kind == FL_PAYS_UID ? __kuid_val(uid) :
+							      cgroup,
+			      path ? nla_data(path) : "", milli, info->extack);
 	if (!IS_ERR_OR_NULL(a)) {
 		ev.old = a->budget_milli;
 		a->budget_milli = milli;
@@ -477,10 +494,11 @@ static int fl_budget_put(struct sk_buff *skb, struct netlink_callback *cb,
 			   fl_family, NLM_F_MULTI, FL_CMD_BUDGET_GET);
 	if (!head)
 		return -EMSGSIZE;
-	if ((a->kind == FL_PAYS_UID ?
+	if ((a->key.kind == FL_PAYS_UID ?
 	     nla_put_u32(skb, FL_A_BUDGET_UID,
-			 from_kuid_munged(ns->net->user_ns, a->uid)) :
-	     (fl_put_u64(skb, FL_A_BUDGET_CGROUP_ID, a->cgroup) ||
+			 from_kuid_munged(ns->net->user_ns,
+					  KUIDT_INIT(a->key.id))) :
+	     (fl_put_u64(skb, FL_A_BUDGET_CGROUP_ID, a->key.id) ||
 	      (a->path[0] && nla_put_string(skb, FL_A_BUDGET_CGROUP,
 					    a->path)))) ||
 	    nla_put_u32(skb, FL_A_BUDGET_MILLI, fl_account_budget(ns, a)) ||

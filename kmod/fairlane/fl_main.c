@@ -31,6 +31,7 @@ struct fl_part {
 };
 
 static const struct fl_part fl_parts[] = {
+	{ fl_limit_init, fl_limit_exit },
 	{ fl_flow_init, fl_flow_exit },
 	{ fl_profile_init, fl_profile_exit },
 	{ fl_speed_init, fl_speed_exit },

@@ -310,6 +310,17 @@ static void test_exchange(void)
 	nl_u32(&m, FL_A_BUDGET_MILLI, 5000);
 	REQUIRE(!nl_talk(fd, &m, NULL, NULL));
 	as_nobody(exchange, &p);
+	/* a nearer one that is taken back leaves the farther one in force */
+	nl_start(&m, FL_CMD_BUDGET_SET, 0);
+	nl_str(&m, FL_A_BUDGET_CGROUP, "/fl/sub");
+	nl_u32(&m, FL_A_BUDGET_MILLI, 50000);
+	REQUIRE(!nl_talk(fd, &m, NULL, NULL));
+	nl_start(&m, FL_CMD_BUDGET_DEL, 0);
+	nl_str(&m, FL_A_BUDGET_CGROUP, "/fl/sub");
+	REQUIRE(!nl_talk(fd, &m, NULL, NULL));
+	EQUAL(set_opt(p.client, FL_SO_WEIGHT, 1), 0);
+	EQUAL(set_opt(p.server, FL_SO_WEIGHT, 1), 0);
+	as_nobody(exchange, &p);
 	nl_start(&m, FL_CMD_BUDGET_SET, 0);
 	nl_str(&m, FL_A_BUDGET_CGROUP, "/nonsense");
 	nl_u32(&m, FL_A_BUDGET_MILLI, 5000);

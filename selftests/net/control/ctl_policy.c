@@ -304,10 +304,34 @@ static void test_policy_errors(void)
 	EQUAL(hits(fd, 5), 0);
 }
 
+/* A prefix of v4-mapped addresses is one of IPv4: so are connections to them. */
+static void test_policy_mapped(void)
+{
+	static const uint8_t mapped[16] = { [10] = 255, [11] = 255, [12] = 127 };
+	int fd = nl_open();
+	struct pair p;
+
+	want_prefix(fd, 9, FL_A_POLICY_RADDR, mapped, sizeof(mapped), 104);
+	p = make_pair(V4);
+	EQUAL(get_opt(p.client, FL_SO_PRIORITY), 9);
+	close_pair(&p);
+	p = make_pair(MAPPED);
+	EQUAL(get_opt(p.client, FL_SO_PRIORITY), 9);
+	close_pair(&p);
+	p = make_pair(V6);
+	EQUAL(get_opt(p.client, FL_SO_PRIORITY), 0);
+	nl_start(&m, FL_CMD_POLICY_ADD, 0);
+	nl_u8(&m, FL_A_POLICY_FAMILY, AF_INET6);
+	nl_add(&m, FL_A_POLICY_RADDR, mapped, sizeof(mapped));
+	nl_u32(&m, FL_A_POLICY_PRIORITY, 3);
+	EQUAL(policy_add(fd, 0, false), -EINVAL);
+}
+
 const struct test policy_tests[] = {
 	{ "policy_one", test_policy_one },
 	{ "policy_conditions", test_policy_conditions },
 	{ "policy_apply", test_policy_apply },
 	{ "policy_errors", test_policy_errors },
+	{ "policy_mapped", test_policy_mapped },
 	{ }
 };
