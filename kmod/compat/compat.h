@@ -10,6 +10,7 @@
 #include <linux/hrtimer.h>
 #include <linux/netlink.h>
 #include <linux/sysctl.h>
+#include <net/ip6_checksum.h>
 #include <net/net_namespace.h>
 #include <net/tcp.h>
 
@@ -131,5 +132,56 @@ static inline void fl_tcp_send_ack(struct sock *sk, u32 rcv_nxt)
 	__tcp_send_ack(sk, rcv_nxt);
 #endif
 }
+
+/* What look-ups of sockets begin with: the namespace's table was an argument. */
+#ifdef HAVE_LOOKUP_HASHINFO
+#define FL_LOOKUP_IN(net)	(net), (net)->ipv4.tcp_death_row.hashinfo
+#else
+#define FL_LOOKUP_IN(net)	(net)
+#endif
+
+/* Has the handshake agreed on ECN? */
+static inline bool fl_tcp_ecn(const struct tcp_sock *tp)
+{
+#ifdef HAVE_TCP_ECN_MODE
+	return tcp_ecn_mode_any(tp);
+#else
+	return tp->ecn_flags & TCP_ECN_OK;
+#endif
+}
+
+/* When the pending timer of the stack ends, jiffies. */
+static inline unsigned long fl_tcp_timeout(const struct sock *sk)
+{
+#ifdef HAVE_TCP_TIMEOUT_EXPIRES
+	return tcp_timeout_expires(sk);
+#else
+	return inet_csk(sk)->icsk_timeout;
+#endif
+}
+
+/* Checksum of a segment that is about to be sent. */
+static inline void fl_tcp_send_check(struct sock *sk, struct sk_buff *skb)
+{
+#ifdef HAVE_SEND_CHECK
+	inet_csk(sk)->icsk_af_ops->send_check(sk, skb);
+#else
+#if IS_ENABLED(CONFIG_IPV6)
+	if (inet_csk(sk)->icsk_af_ops->net_header_len == sizeof(struct ipv6hdr)) {
+		__tcp_v6_send_check(skb, &sk->sk_v6_rcv_saddr, &sk->sk_v6_daddr);
+		return;
+	}
+#endif
+	__tcp_v4_send_check(skb, inet_sk(sk)->inet_saddr,
+			    inet_sk(sk)->inet_daddr);
+#endif
+}
+
+/* The segment that the tracepoint tcp_probe shows. */
+#ifdef HAVE_TCP_PROBE_CONST
+#define FL_TCP_PROBE_SKB	const struct sk_buff
+#else
+#define FL_TCP_PROBE_SKB	struct sk_buff
+#endif
 
 #endif /* FAIRLANE_COMPAT_H */

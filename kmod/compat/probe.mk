@@ -26,3 +26,13 @@ ccflags-y += $(call fl-has,'genl_info_dump.struct',net/genetlink.h,HAVE_GENL_INF
 ccflags-y += $(call fl-has,'pre_doit..const struct genl_split_ops',net/genetlink.h,HAVE_GENL_SPLIT_OPS)
 # __tcp_send_ack(sk, rcv_nxt, flags), was (sk, rcv_nxt)
 ccflags-y += $(call fl-has,'void __tcp_send_ack.*u16 flags',net/tcp.h,HAVE_SEND_ACK_FLAGS)
+# look-ups of sockets take the table beside the namespace
+ccflags-y += $(call fl-has,'__inet_lookup_established.net. hashinfo',net/inet_hashtables.h,HAVE_LOOKUP_HASHINFO)
+# ECN has modes (AccECN), was the flag TCP_ECN_OK
+ccflags-y += $(call fl-has,tcp_ecn_mode_any,net/tcp.h,HAVE_TCP_ECN_MODE)
+# the end of the pending timer is a function, was icsk_timeout
+ccflags-y += $(call fl-has,tcp_timeout_expires,net/inet_connection_sock.h,HAVE_TCP_TIMEOUT_EXPIRES)
+# each family of addresses has its function for checksums
+ccflags-y += $(call fl-has,'send_check..struct sock',net/inet_connection_sock.h,HAVE_SEND_CHECK)
+# tcp_probe shows a const segment
+ccflags-y += $(call fl-has,'TP_PROTO.struct sock .sk. const struct sk_buff',trace/events/tcp.h,HAVE_TCP_PROBE_CONST)

@@ -140,7 +140,7 @@ static void d2tcp_init(struct sock *sk)
 	dt->started = 1;
 	dt->deadline_us = fl_flow_deadline_us(dt->set);
 	dt->start_ns = ktime_get_ns();
-	if (!(tp->ecn_flags & TCP_ECN_OK)) {
+	if (!fl_tcp_ecn(tp)) {
 		dt->reno = 1;
 		WRITE_ONCE(inet_csk(sk)->icsk_ca_ops, &tcp_d2tcp_reno);
 		INET_ECN_dontxmit(sk);

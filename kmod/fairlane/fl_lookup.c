@@ -8,6 +8,7 @@
 #include <net/inet_hashtables.h>
 #include <net/tcp.h>
 
+#include "compat/compat.h"
 #include "fl_control.h"
 
 /* Sockets that are held at once while a table is walked. */
@@ -52,12 +53,12 @@ static struct sock *fl_listener(struct net *net, const struct fl_tuple *t,
 	u16 port = ntohs(t->lport);
 
 	if (t->family == AF_INET)
-		return __inet_lookup_listener(net, fl_hashinfo(net), NULL, 0,
+		return __inet_lookup_listener(FL_LOOKUP_IN(net), NULL, 0,
 					      t->remote.s6_addr32[0], t->rport,
 					      t->local.s6_addr32[0], port,
 					      ifindex, 0);
 #if IS_ENABLED(CONFIG_IPV6)
-	return inet6_lookup_listener(net, fl_hashinfo(net), NULL, 0,
+	return inet6_lookup_listener(FL_LOOKUP_IN(net), NULL, 0,
 				     &t->remote, t->rport, &t->local, port,
 				     ifindex, 0);
 #else
@@ -85,13 +86,13 @@ struct sock *fl_sock_by_tuple(struct net *net, const struct fl_tuple *t,
 		if (sk && !refcount_inc_not_zero(&sk->sk_refcnt))
 			sk = NULL;
 	} else if (t->family == AF_INET) {
-		sk = __inet_lookup_established(net, fl_hashinfo(net),
+		sk = __inet_lookup_established(FL_LOOKUP_IN(net),
 					       t->remote.s6_addr32[0], t->rport,
 					       t->local.s6_addr32[0], port,
 					       ifindex, 0);
 #if IS_ENABLED(CONFIG_IPV6)
 	} else {
-		sk = __inet6_lookup_established(net, fl_hashinfo(net),
+		sk = __inet6_lookup_established(FL_LOOKUP_IN(net),
 						&t->remote, t->rport, &t->local,
 						port, ifindex, 0);
 #endif

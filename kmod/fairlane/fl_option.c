@@ -230,25 +230,29 @@ static noinline struct sock *fl_option_find(struct sk_buff *skb,
 					    const struct tcphdr *th,
 					    const struct nf_hook_state *state)
 {
-	struct inet_hashinfo *table = state->net->ipv4.tcp_death_row.hashinfo;
 	struct net *net = state->net;
 	struct sock *sk;
 
 	if (state->pf == NFPROTO_IPV4) {
 		const struct iphdr *ip = ip_hdr(skb);
 
-		sk = __inet_lookup_established(net, table, ip->saddr,
+		sk = __inet_lookup_established(FL_LOOKUP_IN(net), ip->saddr,
 					       th->source, ip->daddr,
 					       ntohs(th->dest), skb->skb_iif,
 					       inet_sdif(skb));
+#if IS_ENABLED(CONFIG_IPV6)
 	} else {
 		const struct ipv6hdr *ip = ipv6_hdr(skb);
 
-		sk = __inet6_lookup_established(net, table, &ip->saddr,
+		sk = __inet6_lookup_established(FL_LOOKUP_IN(net), &ip->saddr,
 						th->source, &ip->daddr,
 						ntohs(th->dest),
 						inet6_iif(skb),
 						inet6_sdif(skb));
+#else
+	} else {
+		return NULL;
+#endif
 	}
 	if (!sk)
 		return NULL;

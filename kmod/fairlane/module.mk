@@ -1,5 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0
 # What congestion controls share: settings, limits, policies, netlink, telemetry.
+# What it cannot do without, said once and at the start. CONFIG_NET: not while cleaning.
+ifdef CONFIG_NET
+ifdef CONFIG_PREEMPT_RT
+$(error fairlane: not for kernels with CONFIG_PREEMPT_RT, where its probes of tracepoints may not take locks)
+endif
+ifndef CONFIG_INET
+$(error fairlane: the kernel lacks CONFIG_INET: there is no TCP)
+endif
+ifndef CONFIG_NETFILTER
+$(error fairlane: the kernel lacks CONFIG_NETFILTER, through which setsockopt() and the telemetry option go)
+endif
+ifndef CONFIG_TRACEPOINTS
+$(error fairlane: the kernel lacks CONFIG_TRACEPOINTS, which tell when sockets come and go)
+endif
+endif
+
 obj-m += fairlane.o
 fairlane-y := $(addprefix fairlane/,fl_main.o fl_profile.o fl_speed.o fl_rtt.o fl_base.o) \
 	      $(addprefix fairlane/,fl_flow.o fl_attr.o fl_limit.o fl_policy.o \

@@ -141,7 +141,7 @@ static bool pp_probe_xmit(struct sock *sk, u32 seq, u32 tsval)
 	pp_probe_header(sk, skb, seq, tsval);
 	skb_set_owner_w(skb, sk);
 	skb_set_hash_from_sk(skb, sk);
-	inet_csk(sk)->icsk_af_ops->send_check(sk, skb);
+	fl_tcp_send_check(sk, skb);
 	memset(skb->cb, 0, sizeof(skb->cb));
 	inet_csk(sk)->icsk_af_ops->queue_xmit(sk, skb,
 					      &inet_sk(sk)->cork.fl);
@@ -335,7 +335,7 @@ static bool pp_first_block(const struct tcphdr *th, u32 *from, u32 *to)
 /* A segment that has come, before the stack looks at it: each of every established
  * socket. Context: softirq or backlog, socket lock held.
  */
-static void pp_probe_see(void *data, struct sock *sk, struct sk_buff *skb)
+static void pp_probe_see(void *data, struct sock *sk, FL_TCP_PROBE_SKB *skb)
 {
 	struct pp_flow *fl;
 	u32 from, to;

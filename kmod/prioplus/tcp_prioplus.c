@@ -317,7 +317,7 @@ static void pp_hurry(struct pp_flow *fl)
 
 	if (!fl->stale_pkts || tcp_send_head(sk) ||
 	    (pending != ICSK_TIME_LOSS_PROBE && pending != ICSK_TIME_RETRANS) ||
-	    !time_after(inet_csk(sk)->icsk_timeout, jiffies + 1))
+	    !time_after(fl_tcp_timeout(sk), jiffies + 1))
 		return;
 	inet_csk_reset_xmit_timer(sk, pending, 1, TCP_RTO_MAX);
 }
