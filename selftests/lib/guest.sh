@@ -32,7 +32,7 @@ in_ns() { ns=$1; shift; ip netns exec "$ns" "$@"; }
 # Counter $2 of the stack in namespace $1.
 counter() { in_ns "$1" nstat -asz "$2" 2> /dev/null | awk -v c="$2" '$1 == c { print $2 }'; }
 
-# Value after the word $1 in the last line of flow $2 in ccflow's report $3.
+# Value after the word $1 in the last line of flow $2 in flowgen's report $3.
 field() { awk -v w="$1" -v f="$2" '$1 == "flow" && $2 == f { for (i = 3; i < NF; i++) if ($i == w) print $(i + 1) }' "$3"; }
 
 # Loads those of the modules $* that are not there yet, each after what it needs of

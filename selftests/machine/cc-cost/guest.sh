@@ -113,7 +113,7 @@ hold()
 	shift 2
 	mkfifo "/run/$name.in" || finish "failed: mkfifo"
 	: > "/run/$name.out"
-	tcpload -f a -t b -a 10.0.1.1 -p "$port" -h "$@" < "/run/$name.in" > "/run/$name.out" 2>&1 &
+	flowgen -f a -t b -a 10.0.1.1 -p "$port" -h "$@" < "/run/$name.in" > "/run/$name.out" 2>&1 &
 	case $name in
 	one)	exec 8> /run/one.in ;;
 	two)	exec 9> /run/two.in ;;
@@ -237,9 +237,9 @@ slab()
 	mkfifo /run/many.in || finish "failed: mkfifo"
 	: > /run/many.out
 	slabs > /run/before
-	connections "$1" "$2" < /run/many.in > /run/many.out 2>&1 &
+	flowgen -a 127.0.0.1 -p 6000 -l reno -c "$1" -n "$2" -b 20000 -h < /run/many.in > /run/many.out 2>&1 &
 	exec 7> /run/many.in
-	until grep -q ready /run/many.out; do
+	until grep -q holding /run/many.out; do
 		i=$((i + 1))
 		[ $i -lt 3000 ] || finish "failed: connections: $(cat /run/many.out)"
 		usleep 10000

@@ -99,12 +99,12 @@ netem_as_line()
 # Flows of several priorities at once; everything must arrive, and be right.
 transfer()
 {
-	tcpload -f a -t b -a 10.0.0.2 -c "$1" -n 6 -b 400000 -q 1 -Q 6
+	flowgen -f a -t b -a 10.0.0.2 -c "$1" -n 6 -b 400000 -q 1-6 -L 0
 }
 
 abort_storm()
 {
-	tcpload -f a -t b -a 10.0.0.2 -c "$1" -n 16 -b 200000 -q 1 -Q 6 -s 400
+	flowgen -f a -t b -a 10.0.0.2 -c "$1" -n 16 -b 200000 -q 1-6 -s 400
 }
 
 # Starts flows that go on until let_go. Sets holder.
@@ -112,7 +112,7 @@ hold()
 {
 	mkfifo /run/hold 2> /dev/null
 	rm -f /run/holding
-	tcpload -f a -t b -a 10.0.0.2 -c "$1" -n 4 -q 1 -Q 4 -h < /run/hold > /run/holding &
+	flowgen -f a -t b -a 10.0.0.2 -c "$1" -n 4 -q 1-4 -h < /run/hold > /run/holding &
 	holder=$!
 	exec 8> /run/hold
 	until grep -q holding /run/holding; do

@@ -7,7 +7,7 @@
 #	ca --- cr --- cb	1 Gbit/s from cr to cb, base RTT about 35 us
 #
 # Names of tests as arguments select. Needs root, lablink, ip, tc, ss and, in
-# PATH, ccflow and lablink-ctl; $MODULES is the folder of the modules.
+# PATH, flowgen and lablink-ctl; $MODULES is the folder of the modules.
 set -u
 # shellcheck disable=SC1090,SC1091 # guest.sh is looked at by itself
 . "${LIB:?the file selftests/lib/guest.sh}"
@@ -32,12 +32,12 @@ net()
 	flow -c cubic -b 1000 -a fd00:2::1 > /dev/null
 }
 
-flow() { ccflow -f ca -t cb -a 10.0.2.1 "$@"; }
+flow() { flowgen -f ca -t cb -a 10.0.2.1 "$@"; }
 
 # Each line of a report in file $1: complete, no gap above $2 us.
 complete()
 {
-	while read -r _ n _ received _ longest _ end _ state; do
+	while read -r _ n _ received _ longest _ end _ _ _ state; do
 		what="flow $n of ${cc:-prioplus} ($received bytes, the last at $end us)"
 		expect "$what" "$state" = 'done'
 		expect "longest gap of $what, us" "$longest" -le "$2"
@@ -97,7 +97,7 @@ test_priorities()
 test_priority_change()
 {
 	flow -c prioplus -q 3 -b -1 -L 40 > /run/a &
-	flow -c prioplus -q 1 -p 5001 -Q 6@20 -b -1 -L 40 > /run/b &
+	flow -c prioplus -q 1 -p 5001 -b -1 -L 40 20:all:priority=6 > /run/b &
 	wait
 	# 20 ms each: the first half a's, the second b's.
 	expect "bytes of the first" "$(field received 0 /run/a)" -ge 2000000
@@ -138,7 +138,7 @@ live()
 	trace_flows
 	flow -c prioplus -q 8 -b -1 -L 12 > /run/a &
 	if [ "$1" = setsockopt ]; then
-		flow -c prioplus -q "$2" -p $port -F -Q "$3@6" -b -1 -L 12 > /run/b &
+		flow -c prioplus -q "$2" -p $port -b -1 -L 12 "6:all:fl_priority=$3" > /run/b &
 	else
 		flow -c prioplus -q "$2" -p $port -b -1 -L 12 > /run/b &
 		sleep 0.006
@@ -292,7 +292,7 @@ test_close_stopped()
 	wait
 	flow -c prioplus -q 5 -p 5001 -b -1 -L 30 > /run/high &
 	sleep 0.005
-	flow -c prioplus -q 1 -n 20 -b -1 -A 10 > /run/low
+	flow -c prioplus -q 1 -n 20 -b -1 10:all:abort > /run/low
 	expect "bytes of an aborted low flow" "$(field received 3 /run/low)" -le 100000
 	wait
 	# the high one's last data
@@ -735,7 +735,7 @@ test_removal()
 		rmmod fairlane 2> /dev/null && fault "fairlane was removed in use"
 		wait
 		for _ in 1 2 3 4 5; do
-			flow -c $cc -q 1 -n 60 -b -1 -A 3 > /run/a
+			flow -c $cc -q 1 -n 60 -b -1 3:all:abort > /run/a
 		done
 	done
 	# Orphans, of earlier tests too, must end at some time: 2000 s at most.

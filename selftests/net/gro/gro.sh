@@ -12,7 +12,7 @@
 # segments and the packets that GRO made of them. KIND: none (Reno, no option),
 # unstamped (Söze, nobody stamps: the option never changes), each (each packet has its
 # own stamp), or round:NS and hold:TIME of sch_fabric's stamps.
-# Needs root, lablink, sch_fabric, ip, tc, nstat and, in PATH, ccflow, offload and
+# Needs root, lablink, sch_fabric, ip, tc, nstat and, in PATH, flowgen, offload and
 # lablink-ctl; $MODULES is the modules' folder.
 set -u
 # shellcheck disable=SC1090,SC1091 # guest.sh is looked at by itself
@@ -29,7 +29,7 @@ net()
 		in_ns $n sysctl -q -w net.ipv4.tcp_rmem='4096 16777216 33554432' \
 			net.ipv4.tcp_wmem='4096 16777216 33554432'
 	done
-	ccflow -f ga -t gb -a 10.0.2.1 -c reno -b 1000 > /dev/null || return 1
+	flowgen -f ga -t gb -a 10.0.2.1 -c reno -b 1000 > /dev/null || return 1
 	in_ns gb offload e0 gro on || return 1
 	# The sysfs of gb's devices is mounted in there.
 	in_ns gb sh -c 'echo 10000 > /sys/class/net/e0/gro_flush_timeout &&
@@ -46,7 +46,7 @@ measure()
 	# anew: "replace" would keep what is not named
 	tc -n gr qdisc del dev east root 2> /dev/null
 	tc -n gr qdisc add dev east root handle 1: fabric limit 4mb "$@" || return 1
-	ccflow -f ga -t gb -a 10.0.2.1 -c "$cc" -n "$flows" -b -1 -L 30 > /run/a &
+	flowgen -f ga -t gb -a 10.0.2.1 -c "$cc" -n "$flows" -b -1 -L 30 > /run/a &
 	sleep 0.008
 	segments=$(count IpExtInNoECTPkts) packets=$(count IpInReceives)
 	sleep 0.02

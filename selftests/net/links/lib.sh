@@ -2,11 +2,7 @@
 # shellcheck shell=sh
 #
 # Common parts of the link tests: results as KTAP, a link between the namespaces
-# "a" and "b", comparisons. Sourced; $1 and $2 of the script are the folders
-# of lablink-ctl and of linkprobe and linkstream.
-
-PATH=${1:?folder of lablink-ctl}:${2:?folder of linkprobe}:$PATH
-export PATH
+# "a" and "b", comparisons. Sourced; lablink-ctl, linkprobe and flowgen are in PATH.
 
 ktap_number=0
 ktap_failed=0
@@ -145,6 +141,9 @@ probe()
 	eval "$(linkprobe -f a -t b -a 10.0.0.2 "$@" || echo false)"
 }
 
+# flowgen with buffers that fill any link.
+stream() { flowgen -B 67108864 -p 9001 -L 5000 "$@"; }
+
 # Prints the value of key $2 in the first line that has it in
 # "tc -s qdisc show" of e0 in namespace $1.
 qdisc_stat()
@@ -157,7 +156,7 @@ if [ "$(id -u)" -ne 0 ]; then
 	echo "1..0 # SKIP not root"
 	exit 4
 fi
-for ktap_tool in ip tc awk lablink-ctl linkprobe linkstream; do
+for ktap_tool in ip tc awk lablink-ctl linkprobe flowgen; do
 	if ! command -v "$ktap_tool" >/dev/null; then
 		echo "1..0 # SKIP no $ktap_tool"
 		exit 4

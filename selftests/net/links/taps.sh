@@ -135,7 +135,7 @@ test_tcp()
 	tap a add 7 e0
 	tap b add 8 e0
 	record start 100000
-	linkstream -f a -t b -a 10.0.0.2 -b 1000000 >"$work/tcp" ||
+	stream -f a -t b -a 10.0.0.2 -b 1000000 >"$work/tcp" ||
 		fault "$(cat "$work/tcp")"
 	record stop
 	records >"$work/records"
@@ -221,7 +221,6 @@ test_unload()
 
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
-shift 2
 [ $# -gt 0 ] || set -- commands burst drops tcp overflow veth unload
 for name in "$@"; do
 	"test_$name"

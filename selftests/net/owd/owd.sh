@@ -7,7 +7,7 @@
 #	oa --- or --- ob	1 Gbit/s from or to ob, sch_fabric stamps there
 #
 # Names of tests as arguments select. Needs root, lablink, sch_fabric, ip, tc, jq
-# and, in PATH, ccflow, fairlane and lablink-ctl; $MODULES is the modules' folder.
+# and, in PATH, flowgen, fairlane and lablink-ctl; $MODULES is the modules' folder.
 set -u
 # shellcheck disable=SC1090,SC1091 # guest.sh is looked at by itself
 . "${LIB:?the file selftests/lib/guest.sh}"
@@ -15,7 +15,7 @@ set -u
 
 load() { load_modules fairlane tcp_swift tcp_prioplus; }
 drop_net() { drop_nodes oa or ob; }
-flow() { ccflow -f oa -t ob -a 10.0.2.1 "$@"; }
+flow() { flowgen -f oa -t ob -a 10.0.2.1 "$@"; }
 # Settings of the sender's namespace.
 set_a() { in_ns oa sysctl -q -w "net.fairlane.$1=$2"; }
 # Counter $2 of telemetry in namespace $1.
@@ -189,7 +189,7 @@ test_line_rate()
 	done
 	# the loopback tells no speed, and has no queue
 	in_ns oa ip link set lo up
-	ccflow -f oa -t oa -a 127.0.0.1 -c swift -q 3 -b 2000000000 -L 100 > /run/a &
+	flowgen -f oa -t oa -a 127.0.0.1 -c swift -q 3 -b 2000000000 -L 100 > /run/a &
 	sleep 0.02
 	expect "nobody knows" "$(line swift)" = '10000 assumed'
 	wait

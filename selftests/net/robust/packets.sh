@@ -8,7 +8,7 @@
 #	pa --- pr --- pb	10 Gbit/s, and 1 Gbit/s from pr to pb; base RTT about 40 us
 #
 # Names of tests as arguments select. Needs root, lablink, ip, tc, jq and, in
-# PATH, ccflow, fairlane and lablink-ctl; $MODULES is the folder of the modules.
+# PATH, flowgen, fairlane and lablink-ctl; $MODULES is the folder of the modules.
 set -u
 # shellcheck disable=SC1090,SC1091 # guest.sh is looked at by itself
 . "${LIB:?the file selftests/lib/guest.sh}"
@@ -29,7 +29,7 @@ hosts()
 }
 
 # Address resolution done before anything is timed.
-warm() { ccflow -f pa -t pb -a 10.0.2.1 -c cubic -b 1000 > /dev/null; }
+warm() { flowgen -f pa -t pb -a 10.0.2.1 -c cubic -b 1000 > /dev/null; }
 
 net() { hosts quickack 1 && warm; }
 
@@ -38,7 +38,7 @@ pp()
 {
 	priority=$1 port=$2
 	shift 2
-	ccflow -f pa -t pb -a 10.0.2.1 -c prioplus -q $priority -p $port "$@"
+	flowgen -f pa -t pb -a 10.0.2.1 -c prioplus -q $priority -p $port "$@"
 }
 
 # probes ACTION [MASK]: what becomes of probes at e0 of pa (segments of IPv4 with one byte

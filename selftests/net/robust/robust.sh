@@ -13,7 +13,7 @@
 #
 # Base RTT about 40 us from ra to rb, 1 ms more from rd; hosts have 10 Gbit/s.
 # Names of tests as arguments select. Needs root, lablink, ip, tc, jq and, in
-# PATH, ccflow, fairlane and lablink-ctl; $MODULES is the folder of the modules.
+# PATH, flowgen, fairlane and lablink-ctl; $MODULES is the folder of the modules.
 set -u
 # shellcheck disable=SC1090,SC1091 # guest.sh is looked at by itself
 . "${LIB:?the file selftests/lib/guest.sh}"
@@ -66,8 +66,8 @@ flow()
 	from=$1 to=$2
 	shift 2
 	case $to in
-	rb) ccflow -f $from -t rb -a 10.0.2.1 "$@" ;;
-	rc) ccflow -f $from -t rc -a 10.0.3.1 "$@" ;;
+	rb) flowgen -f $from -t rb -a 10.0.2.1 "$@" ;;
+	rc) flowgen -f $from -t rc -a 10.0.3.1 "$@" ;;
 	esac
 }
 

@@ -7,7 +7,7 @@
 #	za --- zr --- zb	1 Gbit/s from zr to zb, sch_fabric stamps there
 #
 # Names of tests as arguments select. Needs root, lablink, sch_fabric, ip, tc, jq
-# and, in PATH, szflow, ccflow and lablink-ctl; $MODULES is the modules' folder.
+# and, in PATH, flowgen, flowgen and lablink-ctl; $MODULES is the modules' folder.
 set -u
 # shellcheck disable=SC1090,SC1091 # guest.sh is looked at by itself
 . "${LIB:?the file selftests/lib/guest.sh}"
@@ -25,19 +25,19 @@ net()
 	in_ns za sysctl -q -w net.fairlane.line_rate_mbps=1000
 	fabric
 	# Address resolution done before anything is timed.
-	ccflow -f za -t zb -a 10.0.2.1 -c cubic -b 1000 > /dev/null &&
-	ccflow -f za -t zb -a fd00:2::1 -c cubic -b 1000 > /dev/null
+	flowgen -f za -t zb -a 10.0.2.1 -c cubic -b 1000 > /dev/null &&
+	flowgen -f za -t zb -a fd00:2::1 -c cubic -b 1000 > /dev/null
 }
 
 # The port towards zb, with more words for it.
 fabric() { tc -n zr qdisc replace dev east root handle 1: fabric limit 1mb stamp soze "$@"; }
 
-# szflow from za to zb with $1 flows and events; its report is /run/a.
+# flowgen from za to zb with $1 flows and events; its report is /run/a.
 flows()
 {
 	n=$1
 	shift
-	szflow za zb 10.0.2.1 "$n" "$@" > /run/a 2> /run/errors || fault "$(cat /run/errors)"
+	flowgen -f za -t zb -a 10.0.2.1 -c soze -n "$n" "$@" > /run/a 2> /run/errors || fault "$(cat /run/errors)"
 }
 
 # What the line with mark $1 says of flow $2 about $3.
@@ -203,13 +203,13 @@ test_loss()
 	full 1200 1000 400
 	expect "retransmissions" "$(all 1200 retrans)" -ge 100
 	expect "longest gap, us" "$(gap 1200)" -le 900000
-	ccflow -f za -t zb -a 10.0.2.1 -c soze -n 4 -b 5000000 -L 20000 > /run/b || fault "not all data arrives: $(cat /run/b)"
+	flowgen -f za -t zb -a 10.0.2.1 -c soze -n 4 -b 5000000 -L 20000 > /run/b || fault "not all data arrives: $(cat /run/b)"
 }
 
 # 100 flows at once: all arrive, in the time that they need.
 test_incast()
 {
-	ccflow -f za -t zb -a 10.0.2.1 -c soze -n 100 -b 200000 -L 5000 > /run/b || fault "not all data arrives"
+	flowgen -f za -t zb -a 10.0.2.1 -c soze -n 100 -b 200000 -L 5000 > /run/b || fault "not all data arrives"
 	end=$(awk '$8 > x { x = $8 } END { print x }' /run/b)
 	echo "# 100 flows of 200 kB took $end us, drops $(drops), longest gap $(awk '$6 > x { x = $6 } END { print x }' /run/b) us"
 	# 171 ms at the line rate
@@ -232,7 +232,7 @@ third()
 test_base_rtts()
 {
 	third || fault "no third host"
-	szflow za,zc zb 10.0.2.1 4 0:2:weight=2 0:3:weight=2 1000:all:mark 2000:all:mark > /run/a 2> /run/errors ||
+	flowgen -f za,zc -t zb -a 10.0.2.1 -c soze -n 4 0:2:weight=2 0:3:weight=2 1000:all:mark 2000:all:mark > /run/a 2> /run/errors ||
 		fault "$(cat /run/errors)"
 	shares 2000 50 1 1 2 2
 	full 2000 1000 990
@@ -254,7 +254,7 @@ test_switch()
 
 test_ipv6()
 {
-	szflow za zb fd00:2::1 3 0:1:weight=2 0:2:weight=4 100:all:mark 300:all:mark > /run/a 2> /run/errors ||
+	flowgen -f za -t zb -a fd00:2::1 -c soze -n 3 0:1:weight=2 0:2:weight=4 100:all:mark 300:all:mark > /run/a 2> /run/errors ||
 		fault "$(cat /run/errors)"
 	shares 300 20 1 2 4
 	full 300 200 980

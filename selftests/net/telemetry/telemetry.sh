@@ -7,7 +7,7 @@
 #	ta --- tr --- tb	1 Gbit/s from tr to tb, sch_fabric stamps there
 #
 # Names of tests as arguments select. Needs root, lablink, sch_fabric, ip, tc,
-# nstat and, in PATH, ccflow, signed, offload and lablink-ctl; $MODULES is the modules' folder.
+# nstat and, in PATH, flowgen, signed, offload and lablink-ctl; $MODULES is the modules' folder.
 set -u
 # shellcheck disable=SC1090,SC1091 # guest.sh is looked at by itself
 . "${LIB:?the file selftests/lib/guest.sh}"
@@ -15,7 +15,7 @@ set -u
 
 load() { load_modules fairlane tcp_soze; }
 drop_net() { drop_nodes ta tr tb; }
-flow() { ccflow -f ta -t tb -a 10.0.2.1 "$@"; }
+flow() { flowgen -f ta -t tb -a 10.0.2.1 "$@"; }
 
 # A fresh topology.
 net()
