@@ -65,7 +65,9 @@ static struct tracepoint *pp_probe_tracepoint;
  * @sk: the socket, in any state from the handshake on; caller holds its lock
  *
  * Options must not be signed: a module cannot sign them (TCP-MD5, TCP-AO).
- * MPTCP has a mapping for each byte. Without SACK there are no echoes.
+ * MPTCP has a mapping for each byte. Without SACK there are no echoes. A socket whose
+ * segments are to be looked at before they reach the device (kTLS in the device) sends
+ * bytes that the device makes: a probe's byte would be dropped, or upset its state.
  */
 bool pp_probe_possible(const struct sock *sk)
 {
@@ -77,6 +79,10 @@ bool pp_probe_possible(const struct sock *sk)
 #endif
 #ifdef CONFIG_TCP_AO
 	if (rcu_access_pointer(tp->ao_info))
+		return false;
+#endif
+#ifdef CONFIG_SOCK_VALIDATE_XMIT
+	if (READ_ONCE(sk->sk_validate_xmit_skb))
 		return false;
 #endif
 	return tcp_is_sack(tp) && !sk_is_mptcp(sk);

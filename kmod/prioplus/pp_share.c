@@ -16,6 +16,7 @@
 #include <linux/hashtable.h>
 #include <linux/jhash.h>
 #include <linux/module.h>
+#include <linux/net.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 
@@ -29,7 +30,10 @@
  */
 #define PP_HANDSHAKE_MAX_US	5000
 
-#define PP_SHARED_SHIFT		8
+/* Places in the table: 32 KB. Settings of flows are what is hashed, and users choose
+ * theirs: as many channels as they have sockets.
+ */
+#define PP_SHARED_SHIFT		12
 
 /* Channels that are kept without a flow. */
 #define PP_IDLE_MAX		64
@@ -60,6 +64,15 @@ static u32 pp_idle_count;
 /* of the table, the list and all @flows; also in softirq */
 static DEFINE_SPINLOCK(pp_shared_lock);
 
+/* With a seed, so that nobody can tell which settings meet in one place. */
+static u32 pp_shared_hash(const struct pp_chan *want)
+{
+	static u32 seed __read_mostly;
+
+	net_get_random_once(&seed, sizeof(seed));
+	return jhash(want, sizeof(*want), seed);
+}
+
 static struct pp_shared *pp_shared_find(const struct pp_chan *want, u32 hash)
 {
 	struct pp_shared *s;
@@ -72,7 +85,7 @@ static struct pp_shared *pp_shared_find(const struct pp_chan *want, u32 hash)
 
 static struct pp_shared *pp_shared_new(const struct pp_chan *want, u32 hash)
 {
-	struct pp_shared *s = kmalloc(sizeof(*s), GFP_ATOMIC | __GFP_NOWARN);
+	struct pp_shared *s = kmalloc(sizeof(*s), GFP_ATOMIC | __GFP_NOWARN | __GFP_ACCOUNT);
 
 	if (!s)
 		return NULL;
@@ -129,7 +142,7 @@ static void pp_shared_put(const struct pp_chan *chan)
  */
 bool pp_chan_take(struct pp_flow *fl, const struct pp_chan *want)
 {
-	u32 hash = jhash(want, sizeof(*want), 0);
+	u32 hash = pp_shared_hash(want);
 	const struct pp_chan *old = fl->chan;
 	struct pp_shared *s;
 
