@@ -205,11 +205,21 @@ static inline bool fl_flow_changed(const struct fl_flow *f, u32 *gen)
 	return true;
 }
 
-/* Generation of the settings, for those who add it to that of a profile. */
+/* Generation of the settings, for fl_settings_gen(). */
 static inline u32 fl_flow_gen(const struct fl_flow *f)
 {
 	/* pairs with the release in fl_attr_commit() */
 	return f ? smp_load_acquire(&f->gen) : 0;
+}
+
+/* Differs from what it was if the settings @f or the profile @pf have changed. Profiles
+ * have generations in no order, and a sum would miss a step down of the one and up of the
+ * other: times the golden ratio of 2^32, steps below 10^4 never meet each other.
+ */
+static inline u32 fl_settings_gen(const struct fl_flow *f,
+				  const struct fl_profile *pf)
+{
+	return fl_profile_gen(pf) * 0x9e3779b1U + fl_flow_gen(f);
 }
 
 /* A setting in force, or what to take if nobody has set it. */

@@ -59,7 +59,7 @@ void pp_refresh(struct pp_flow *fl, u32 delay_ns, u32 probe_delay_ns)
 {
 	const struct fl_profile *pf = fl_profile_for(fl->sk, fl->set);
 	u8 prio = fl_flow_prio(fl->sk, fl->set);
-	u32 gen = fl_profile_gen(pf) + fl_flow_gen(fl->set);
+	u32 gen = fl_settings_gen(fl->set, pf);
 	bool changed = gen != fl->gen || prio != fl->prio;
 	u16 mss;
 
@@ -242,7 +242,7 @@ static void pp_adopt(struct sock *sk)
 	ps->least_ns = U32_MAX;
 	fl->random = get_random_u32();
 	fl_base_start(sk, pp_base(fl));
-	fl->gen = fl_profile_gen(pf) + fl_flow_gen(fl->set) - 1;
+	fl->gen = fl_settings_gen(fl->set, pf) - 1;
 	pp_init(&fl->core, pp_base_of(sk), ktime_get_ns(), tp->snd_nxt);
 	pp_probe_init(fl);
 	pp_refresh(fl, 0, 0);

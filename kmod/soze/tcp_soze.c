@@ -138,7 +138,7 @@ static void sz_configure(const struct sock *sk, struct sz_flow *fl,
 static void sz_refresh(const struct sock *sk, const struct sz_sock *ss,
 		       struct sz_flow *fl, const struct fl_profile *pf)
 {
-	u32 gen = fl_profile_gen(pf) + fl_flow_gen(ss->set);
+	u32 gen = fl_settings_gen(ss->set, pf);
 	u16 mss = min_t(u32, tcp_sk(sk)->mss_cache, U16_MAX);
 
 	if (likely(gen == fl->gen && mss == fl->mss))
@@ -558,7 +558,7 @@ static void sz_init_sock(struct sock *sk)
 		fl_tel_note_fallback(sk);
 	fl->base_ns = U32_MAX;
 	fl->una = tcp_sk(sk)->snd_una;
-	fl->gen = fl_profile_gen(pf) + fl_flow_gen(ss->set) - 1;
+	fl->gen = fl_settings_gen(ss->set, pf) - 1;
 	sz_refresh(sk, ss, fl, pf);
 	fl_take_over(sk, READ_ONCE(pf->gso_segs));
 	if (tcp_snd_cwnd(tcp_sk(sk)) < 2)

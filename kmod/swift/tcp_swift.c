@@ -133,7 +133,7 @@ static void swift_refresh(struct sock *sk, struct swift *sw,
 			  const struct fl_profile *pf, u32 delay_ns)
 {
 	u8 prio = fl_flow_prio(sk, sw->flow);
-	u32 gen = fl_profile_gen(pf) + fl_flow_gen(sw->flow);
+	u32 gen = fl_settings_gen(sw->flow, pf);
 	u8 hops = 0;
 	u16 mss;
 
@@ -175,7 +175,7 @@ static void swift_start(struct sock *sk, struct swift *sw,
 		sw->base_ns = max_t(u32, tcp_min_rtt(tp), 1) * NSEC_PER_USEC +
 			      2 * div64_u64((u64)fl_wire_bytes(sk) * 8 *
 					    NSEC_PER_SEC, line_bps);
-	sw->gen = fl_profile_gen(pf) + fl_flow_gen(sw->flow) - 1;
+	sw->gen = fl_settings_gen(sw->flow, pf) - 1;
 	swift_refresh(sk, sw, pf, 0);
 	fl_swift_ops.init(&sw->state, tp->tcp_clock_cache);
 	sw->wnd = (u64)sw->bdp_pkts << FL_WND_SHIFT;
