@@ -160,7 +160,7 @@ static int __net_init fl_base_net_init(struct net *net)
 	struct fl_base_net *bn = net_generic(net, fl_base_net_id);
 
 	spin_lock_init(&bn->lock);
-	bn->path = kvcalloc(FL_BASE_PATHS, sizeof(*bn->path), GFP_KERNEL);
+	bn->path = kvcalloc(FL_BASE_PATHS, sizeof(*bn->path), GFP_KERNEL_ACCOUNT);
 	return bn->path ? 0 : -ENOMEM;
 }
 

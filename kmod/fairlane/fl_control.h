@@ -176,10 +176,16 @@ static inline void fl_count(struct fl_ns *ns, int stat)
 	atomic64_inc(&ns->stats[stat]);
 }
 
-/* Not aligned to 8 bytes: readers copy, as libnl and the kernel do. */
+/* Attributes of any kind that are nothing but padding. */
+#define FL_A_PAD	1
+static_assert(FL_A_FLOW_PAD == FL_A_PAD && FL_A_POLICY_PAD == FL_A_PAD &&
+	      FL_A_BUDGET_PAD == FL_A_PAD && FL_A_STAT_PAD == FL_A_PAD &&
+	      FL_A_EVENT_PAD == FL_A_PAD);
+
+/* Aligned to 8 bytes, by padding, where the processor wants that. */
 static inline int fl_put_u64(struct sk_buff *skb, int type, u64 value)
 {
-	return nla_put(skb, type, sizeof(value), &value);
+	return nla_put_u64_64bit(skb, type, value, FL_A_PAD);
 }
 
 /* Is it a TCP socket of a kind that has settings? A raw socket may have the same

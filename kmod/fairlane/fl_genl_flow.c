@@ -15,7 +15,7 @@
 /* Room for all attributes of a flow: fl_append() does not ask for it. That it is
  * enough is seen to in fl_flow_put_attrs().
  */
-#define FL_FLOW_BYTES	512
+#define FL_FLOW_BYTES	640
 
 const struct nla_policy fl_flow_nla[FL_A_FLOW_MAX + 1] = {
 	[FL_A_FLOW_COOKIE] = NLA_POLICY_MIN(NLA_U64, 1),
@@ -125,6 +125,7 @@ static void fl_append_u32(struct sk_buff *skb, int type, u32 val)
 
 static void fl_append_u64(struct sk_buff *skb, int type, u64 val)
 {
+	nla_align_64bit(skb, FL_A_PAD);
 	fl_append(skb, type, &val, sizeof(val));
 }
 
@@ -161,12 +162,12 @@ static int fl_flow_put_attrs(struct sk_buff *skb, struct user_namespace *user,
 	int len;
 
 	/* cookie, two addresses, name of the control; eight of at most 4 bytes */
-	BUILD_BUG_ON(nla_total_size(sizeof(u64)) +
+	BUILD_BUG_ON(nla_total_size_64bit(sizeof(u64)) +
 		     2 * nla_total_size(sizeof(struct in6_addr)) +
 		     nla_total_size(sizeof(info.cc)) +
 		     8 * nla_total_size(sizeof(u32)) +
 		     (ARRAY_SIZE(fl_always) + ARRAY_SIZE(fl_optional)) *
-		     nla_total_size(sizeof(u64)) > FL_FLOW_BYTES);
+		     nla_total_size_64bit(sizeof(u64)) > FL_FLOW_BYTES);
 	if (skb_tailroom(skb) < FL_FLOW_BYTES)
 		return -EMSGSIZE;
 	fl_attr_info(sk, f, &info);

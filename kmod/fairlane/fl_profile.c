@@ -39,7 +39,7 @@ static struct fl_setting fl_common_table[] = {
 	FL_SETTING(struct fl_profile, noise_ns, 800, 1, 50000000),
 	FL_SETTING(struct fl_profile, ai_bytes, 150, 1, 1000000),
 	FL_SETTING(struct fl_profile, gso_segs, 1, 1, 64),
-	FL_SETTING(struct fl_profile, ss_compat, 1, 0, 1),
+	FL_SETTING(struct fl_profile, ss_compat, 0, 0, 1),
 	FL_SETTING(struct fl_profile, telemetry, FL_TEL_OWN, 0,
 		   __FL_TEL_MODES - 1),
 	FL_SETTING(struct fl_profile, owd, 0, 0, 1),

@@ -250,7 +250,7 @@ static int __net_init fl_speed_net_init(struct net *net)
 	struct fl_speed_net *sn = net_generic(net, fl_speed_net_id);
 
 	spin_lock_init(&sn->lock);
-	sn->path = kvcalloc(FL_SPEED_PATHS, sizeof(*sn->path), GFP_KERNEL);
+	sn->path = kvcalloc(FL_SPEED_PATHS, sizeof(*sn->path), GFP_KERNEL_ACCOUNT);
 	if (!sn->path)
 		return -ENOMEM;
 	xa_init(&sn->mbps);

@@ -24,7 +24,7 @@ net()
 	three_nodes ca cr cb '10gbit' 'quickack 1' || return 1
 	for n in ca cb; do
 		in_ns $n sysctl -q -w net.fairlane.line_rate_mbps=1000 \
-			net.fairlane.fluct_ns=30000 net.fairlane.noise_ns=10000
+			net.fairlane.fluct_ns=30000 net.fairlane.noise_ns=10000 net.fairlane.ss_compat=1
 	done
 	tc -n cr qdisc replace dev east root handle 1: pfifo limit 500
 	# Address resolution done before anything is timed.
@@ -449,7 +449,7 @@ test_settings()
 	setting ledbat_min_pkts 2 1 10
 	setting d2tcp_shift_g 4 0 10
 	setting gso_segs 1 1 64
-	setting ss_compat 1 0 1
+	setting ss_compat 0 0 1
 	# three_nodes() has set 2 for the other tests
 	for n in ca cr; do in_ns $n sysctl -q -w net.fairlane.telemetry=1; done
 	setting telemetry 1 0 2
