@@ -176,7 +176,9 @@ u8 pyr_root_get(struct pyr_switch *sw, u64 id)
 
 /*
  * A packet from @in made the output queue @oq_bytes long: is @out a root
- * (section 4.1)? A port that gave way to a root further down still has the
+ * (section 4.1)? Not asked of packets that waited in an isolation queue: they
+ * move as fast as the port lets them, so that they say nothing of its load.
+ * A port that gave way to a root further down still has the
  * packets that made it one. It is a root again only if its queue grew since.
  */
 static void pyr_nominate(struct pyr_switch *sw, u8 out, u8 in, u32 oq_bytes)
@@ -251,8 +253,7 @@ static u8 pyr_match(const struct pyr_switch *sw, u8 out,
 
 /* Puts a packet where its path leads from stage @from on. */
 static u8 pyr_place(struct pyr_switch *sw, u8 out, struct pyr_packet *pkt,
-		    const struct pyr_path *path, u8 from, u32 bytes,
-		    u32 oq_bytes)
+		    const struct pyr_path *path, u8 from, u32 bytes)
 {
 	struct pyr_port *port = &sw->port[out];
 	struct pyr_root *root;
@@ -260,10 +261,8 @@ static u8 pyr_place(struct pyr_switch *sw, u8 out, struct pyr_packet *pkt,
 
 	pkt->slot = port->assigned ?
 		    pyr_match(sw, out, path, from, &pkt->stage) : PYR_NONE;
-	if (pkt->slot == PYR_NONE) {
-		pyr_nominate(sw, out, in, oq_bytes + bytes);
+	if (pkt->slot == PYR_NONE)
 		return PYR_OQ;
-	}
 	root = &sw->root[pkt->slot];
 	root->out_packets[out]++;
 	root->touched |= PYR_BIT(out);
@@ -284,17 +283,24 @@ u8 pyr_arrive(struct pyr_switch *sw, u8 out, struct pyr_packet *pkt,
 	u8 queue;
 
 	pkt->stage = 0;
-	queue = pyr_place(sw, out, pkt, path, 0, bytes, oq_bytes);
-	sw->stats.isolated += queue != PYR_OQ;
+	queue = pyr_place(sw, out, pkt, path, 0, bytes);
+	if (queue == PYR_OQ)
+		pyr_nominate(sw, out, pkt->in, oq_bytes + bytes);
+	else
+		sw->stats.isolated++;
 	return queue;
 }
 
-u8 pyr_pick(struct pyr_switch *sw, u8 out)
+u8 pyr_pick(struct pyr_switch *sw, u8 out, u32 oq_bytes)
 {
 	struct pyr_port *port = &sw->port[out];
 	unsigned int word = port->turn / 64, i;
 	u64 ready;
 
+	if (port->moved && oq_bytes) {
+		port->moved = false;
+		return PYR_NONE;
+	}
 	ready = port->ready[word] & ~((2ULL << port->turn % 64) - 1);
 	for (i = 0; i <= PYR_QUEUE_WORDS; i++) {
 		if (ready) {
@@ -326,10 +332,14 @@ void pyr_drop(struct pyr_switch *sw, u8 out, const struct pyr_packet *pkt,
 }
 
 u8 pyr_move(struct pyr_switch *sw, u8 out, struct pyr_packet *pkt,
-	    const struct pyr_path *path, u32 bytes, u32 oq_bytes)
+	    const struct pyr_path *path, u32 bytes)
 {
+	u8 queue;
+
 	pyr_drop(sw, out, pkt, bytes);
-	return pyr_place(sw, out, pkt, path, pkt->stage + 1, bytes, oq_bytes);
+	queue = pyr_place(sw, out, pkt, path, pkt->stage + 1, bytes);
+	sw->port[out].moved = queue == PYR_OQ;
+	return queue;
 }
 
 void pyr_sent(struct pyr_switch *sw, u8 out, u32 oq_bytes)

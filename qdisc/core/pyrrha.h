@@ -231,6 +231,7 @@ struct pyr_root {
  * @heard: @rx_epoch and @rx_sequence are known
  * @local: slot of the root that this port itself is, PYR_NONE: it is none
  * @turn: queue that pyr_pick() chose last
+ * @moved: the last packet that moved went to the output queue
  * @assigned: roots with a queue here; 0: every packet goes to the output queue
  * @rate_q16: bytes a nanosecond, times 65536
  * @pause_ns: how much of a line's rate to hold before a PAUSE
@@ -254,6 +255,7 @@ struct pyr_port {
 	bool heard;
 	u8 local;
 	u8 turn;
+	bool moved;
 	u16 assigned;
 	u32 rate_q16;
 	u32 pause_ns;
@@ -434,14 +436,16 @@ static inline bool pyr_pick_quick(const struct pyr_port *port)
  * pyr_pick() - from which queue is a packet to move next? Round robin.
  * @sw: the switch
  * @out: the output port
+ * @oq_bytes: its output queue's length
  *
- * The caller calls this before it serves the output queue: once, until a packet
- * moved to the output queue, for each packet that leaves it (then isolation
- * queues cannot fill it faster than it drains), and on while it is empty.
+ * Each time before it takes a packet from the output queue, the caller moves
+ * packets until one came to the output queue or there is none to pick. While the
+ * output queue has packets every second time there is none: so isolated packets
+ * take half of the line from the others and no more.
  *
  * Return: the queue, whose first packet is then given to pyr_move(); PYR_NONE.
  */
-u8 pyr_pick(struct pyr_switch *sw, u8 out);
+u8 pyr_pick(struct pyr_switch *sw, u8 out, u32 oq_bytes);
 
 /**
  * pyr_move() - a packet was taken from an isolation queue
@@ -450,12 +454,11 @@ u8 pyr_pick(struct pyr_switch *sw, u8 out);
  * @pkt: as pyr_arrive() left it; changed
  * @path: its onward path, as it was then
  * @bytes: its length
- * @oq_bytes: output queue's length
  *
  * Return: the queue to append it to.
  */
 u8 pyr_move(struct pyr_switch *sw, u8 out, struct pyr_packet *pkt,
-	    const struct pyr_path *path, u32 bytes, u32 oq_bytes);
+	    const struct pyr_path *path, u32 bytes);
 
 /**
  * pyr_drop() - a packet was taken from an isolation queue and is gone

@@ -168,7 +168,7 @@ static void arrive(struct net *net, u8 n, u8 port)
 static bool move(struct net *net, u8 n, u8 out, bool *to_oq)
 {
 	struct node *node = &net->node[n];
-	u8 queue = pyr_pick(&node->sw, out), packet, from;
+	u8 queue = pyr_pick(&node->sw, out, node->oq[out].count), packet, from;
 	struct pyr_packet *pkt;
 
 	if (queue == PYR_NONE)
@@ -179,8 +179,7 @@ static bool move(struct net *net, u8 n, u8 out, bool *to_oq)
 	from = pkt->stage + 1;
 	MUST(!(node->sw.root[pkt->slot].iq_paused >> out & 1),
 	     "no packet leaves the queue of a root that said PAUSE");
-	queue = pyr_move(&node->sw, out, pkt, &path[packet_flow[packet]][n], 1,
-			 node->oq[out].count);
+	queue = pyr_move(&node->sw, out, pkt, &path[packet_flow[packet]][n], 1);
 	put(node, out, queue, packet);
 	check_place(net, n, out, packet, from);
 	*to_oq = queue == PYR_OQ;

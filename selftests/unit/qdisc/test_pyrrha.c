@@ -108,7 +108,7 @@ TEST(without_roots_all_go_to_the_output_queue)
 	CHECK(pyr_arrive_quick(&sw.port[UP], 2000));
 	CHECK_EQ(arrive(&pkt, LEFT, &both, 0), PYR_OQ);
 	CHECK_EQ(pkt.slot, PYR_NONE);
-	CHECK_EQ(pyr_pick(&sw, UP), PYR_NONE);
+	CHECK_EQ(pyr_pick(&sw, UP, 0), PYR_NONE);
 	CHECK(silent());
 	CHECK_EQ(sw.roots, 0);
 }
@@ -224,14 +224,14 @@ TEST(a_paused_root_keeps_its_packets_and_no_others)
 	CHECK_EQ(arrive(&b, LEFT, &other, 0), PYR_OQ);
 	CHECK_EQ(arrive(&c, LEFT, &far_only, 0), queue);
 	CHECK(!pyr_pick_quick(&sw.port[UP]));
-	CHECK_EQ(pyr_pick(&sw, UP), PYR_NONE);
+	CHECK_EQ(pyr_pick(&sw, UP, 0), PYR_NONE);
 	CHECK_EQ(hear(UP, PYR_RESUME, FAR, 2, 0), PYR_HEARD_OK);
 	CHECK(pyr_pick_quick(&sw.port[UP]));
-	CHECK_EQ(pyr_pick(&sw, UP), queue);
-	CHECK_EQ(pyr_move(&sw, UP, &a, &both, 1000, 0), PYR_OQ);
-	CHECK_EQ(pyr_pick(&sw, UP), queue);
-	CHECK_EQ(pyr_move(&sw, UP, &c, &far_only, 1000, 0), PYR_OQ);
-	CHECK_EQ(pyr_pick(&sw, UP), PYR_NONE);
+	CHECK_EQ(pyr_pick(&sw, UP, 0), queue);
+	CHECK_EQ(pyr_move(&sw, UP, &a, &both, 1000), PYR_OQ);
+	CHECK_EQ(pyr_pick(&sw, UP, 0), queue);
+	CHECK_EQ(pyr_move(&sw, UP, &c, &far_only, 1000), PYR_OQ);
+	CHECK_EQ(pyr_pick(&sw, UP, 0), PYR_NONE);
 	CHECK_EQ(sw.stats.isolated, 2U);
 }
 
@@ -245,17 +245,17 @@ TEST(a_packet_visits_the_nearest_root_first_and_waits_for_all)
 	hear(UP, PYR_RESUME, FAR, 2, 0);
 	hear(UP, PYR_PAUSE, NEAR, 1, 0);
 	near = arrive(&pkt, LEFT, &both, 0);
-	CHECK_EQ(pyr_pick(&sw, UP), PYR_NONE);
+	CHECK_EQ(pyr_pick(&sw, UP, 0), PYR_NONE);
 	hear(UP, PYR_PAUSE, FAR, 2, 0);
 	hear(UP, PYR_RESUME, NEAR, 1, 0);
-	CHECK_EQ(pyr_pick(&sw, UP), near);
-	far = pyr_move(&sw, UP, &pkt, &both, 1000, 0);
+	CHECK_EQ(pyr_pick(&sw, UP, 0), near);
+	far = pyr_move(&sw, UP, &pkt, &both, 1000);
 	CHECK_NE(far, PYR_OQ);
 	CHECK_NE(far, near);
-	CHECK_EQ(pyr_pick(&sw, UP), PYR_NONE);
+	CHECK_EQ(pyr_pick(&sw, UP, 0), PYR_NONE);
 	hear(UP, PYR_RESUME, FAR, 2, 0);
-	CHECK_EQ(pyr_pick(&sw, UP), far);
-	CHECK_EQ(pyr_move(&sw, UP, &pkt, &both, 1000, 0), PYR_OQ);
+	CHECK_EQ(pyr_pick(&sw, UP, 0), far);
+	CHECK_EQ(pyr_move(&sw, UP, &pkt, &both, 1000), PYR_OQ);
 }
 
 /* A neighbour that lies about the distance cannot change the order. */
@@ -268,10 +268,46 @@ TEST(order_is_the_paths_not_the_frames)
 	hear(UP, PYR_PAUSE, NEAR, 5, 0);
 	hear(UP, PYR_PAUSE, FAR, 1, 0);
 	near = arrive(&pkt, LEFT, &both, 0);
-	far = pyr_move(&sw, UP, &pkt, &both, 1000, 0);
+	far = pyr_move(&sw, UP, &pkt, &both, 1000);
 	CHECK_EQ(sw.root[pkt.slot].id, FAR);
 	CHECK_NE(near, far);
-	CHECK_EQ(pyr_move(&sw, UP, &pkt, &both, 1000, 0), PYR_OQ);
+	CHECK_EQ(pyr_move(&sw, UP, &pkt, &both, 1000), PYR_OQ);
+}
+
+/* Else isolated packets could take the whole line from the others. */
+TEST(every_second_time_the_output_queue_goes_first)
+{
+	struct pyr_packet pkt[3];
+	u8 queue;
+	int i;
+
+	set_up();
+	hear(UP, PYR_PAUSE, FAR, 2, 0);
+	hear(UP, PYR_RESUME, FAR, 2, 0);
+	for (i = 0; i < 3; i++)
+		arrive(&pkt[i], LEFT, &both, 0);
+	queue = pyr_pick(&sw, UP, 5000);
+	CHECK_NE(queue, PYR_NONE);
+	CHECK_EQ(pyr_move(&sw, UP, &pkt[0], &both, 1000), PYR_OQ);
+	CHECK_EQ(pyr_pick(&sw, UP, 5000), PYR_NONE);
+	CHECK_EQ(pyr_pick(&sw, UP, 5000), queue);
+	CHECK_EQ(pyr_move(&sw, UP, &pkt[1], &both, 1000), PYR_OQ);
+	/* An empty one has nothing to go first. */
+	CHECK_EQ(pyr_pick(&sw, UP, 0), queue);
+}
+
+TEST(a_packet_that_moves_makes_no_root)
+{
+	struct pyr_packet pkt;
+
+	set_up();
+	hear(UP, PYR_PAUSE, FAR, 2, 0);
+	hear(UP, PYR_RESUME, FAR, 2, 0);
+	arrive(&pkt, LEFT, &both, 9000);
+	CHECK_EQ(pyr_move(&sw, UP, &pkt, &both, 1000), PYR_OQ);
+	CHECK(silent());
+	arrive(&pkt, LEFT, &other, 9000);
+	next_is(PYR_PAUSE, PYR_ROOT(ME, UP), LEFT);
 }
 
 TEST(queues_move_in_turn)
@@ -288,11 +324,11 @@ TEST(queues_move_in_turn)
 	arrive(&a, LEFT, &other, 0);
 	arrive(&b, LEFT, &far_only, 0);
 	arrive(&b, LEFT, &far_only, 0);
-	first = pyr_pick(&sw, UP);
-	second = pyr_pick(&sw, UP);
+	first = pyr_pick(&sw, UP, 0);
+	second = pyr_pick(&sw, UP, 0);
 	CHECK_NE(first, second);
-	CHECK_EQ(pyr_pick(&sw, UP), first);
-	CHECK_EQ(pyr_pick(&sw, UP), second);
+	CHECK_EQ(pyr_pick(&sw, UP, 0), first);
+	CHECK_EQ(pyr_pick(&sw, UP, 0), second);
 }
 
 TEST(a_long_queue_pauses_who_fills_it)
@@ -320,7 +356,7 @@ TEST(a_long_queue_pauses_who_fills_it)
 	pyr_drop(&sw, UP, &pkt[0], 1000);
 	CHECK(silent());
 	hear(UP, PYR_RESUME, FAR, 2, 0);
-	CHECK_EQ(pyr_move(&sw, UP, &pkt[1], &both, 1000, 0), PYR_OQ);
+	CHECK_EQ(pyr_move(&sw, UP, &pkt[1], &both, 1000), PYR_OQ);
 	next_is(PYR_RESUME, FAR, LEFT);
 }
 
@@ -401,8 +437,8 @@ TEST(merge_frees_the_old_root_and_isolates_for_the_new_one)
 	/* A queue of a root that gave way pauses nobody. */
 	arrive(&late, LEFT, &both, 0);
 	CHECK(silent());
-	CHECK_EQ(pyr_pick(&sw, UP), near);
-	CHECK_NE(pyr_move(&sw, UP, &pkt, &both, 1000, 0), PYR_OQ);
+	CHECK_EQ(pyr_pick(&sw, UP, 0), near);
+	CHECK_NE(pyr_move(&sw, UP, &pkt, &both, 1000), PYR_OQ);
 	CHECK_EQ(sw.root[pkt.slot].id, FAR);
 	/* Until it pauses again. */
 	hear(UP, PYR_PAUSE, NEAR, 1, 0);
@@ -420,10 +456,10 @@ TEST(merge_of_an_unknown_root_or_in_a_ring_only_resumes)
 	CHECK_EQ(sw.roots, 0);
 	hear(UP, PYR_PAUSE, NEAR, 1, 0);
 	near = arrive(&pkt, LEFT, &both, 0);
-	CHECK_EQ(pyr_pick(&sw, UP), PYR_NONE);
+	CHECK_EQ(pyr_pick(&sw, UP, 0), PYR_NONE);
 	CHECK_EQ(hear(UP, PYR_MERGE, NEAR, 2, PYR_ROOT(ME, LEFT)),
 		 PYR_HEARD_OK);
-	CHECK_EQ(pyr_pick(&sw, UP), near);
+	CHECK_EQ(pyr_pick(&sw, UP, 0), near);
 	CHECK_EQ(sw.roots, 1);
 }
 
@@ -544,7 +580,7 @@ TEST(a_queue_stays_while_neighbours_have_one)
 		arrive(&pkt[i], LEFT, &both, 0);
 	hear(UP, PYR_RESUME, FAR, 2, 0);
 	for (i = 0; i < 3; i++)
-		pyr_move(&sw, UP, &pkt[i], &both, 1000, 0);
+		pyr_move(&sw, UP, &pkt[i], &both, 1000);
 	for (i = 0; i < 3; i++)
 		pyr_tick(&sw);
 	CHECK_EQ(sw.port[UP].assigned, 1);
@@ -570,13 +606,13 @@ TEST(roots_beyond_the_queues_share)
 	way.hop[2] = PYR_ROOT(20, 1);
 	own = arrive(&pkt, LEFT, &way, 0);
 	CHECK_EQ(own, 0);
-	shared = pyr_move(&sw, UP, &pkt, &way, 1000, 0);
+	shared = pyr_move(&sw, UP, &pkt, &way, 1000);
 	CHECK(shared == 1 || shared == 2);
 	/* Each shared queue once, in their own order, whoever shares it. */
-	own = pyr_move(&sw, UP, &pkt, &way, 1000, 0);
+	own = pyr_move(&sw, UP, &pkt, &way, 1000);
 	CHECK(own == PYR_OQ || own > shared);
 	if (own != PYR_OQ)
-		CHECK_EQ(pyr_move(&sw, UP, &pkt, &way, 1000, 0), PYR_OQ);
+		CHECK_EQ(pyr_move(&sw, UP, &pkt, &way, 1000), PYR_OQ);
 }
 
 TEST(a_full_table_isolates_no_more_and_recovers)
