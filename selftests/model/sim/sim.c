@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "events.h"
 #include "sim.h"
 
 #define NODE_HOST	0
@@ -58,24 +59,11 @@ struct node {
 	struct pyr_switch *sw;
 };
 
-enum event_kind { START, DONE, ARRIVE, FRAME, TICK, ACK };
-
-struct event {
-	u64 ps;
-	u64 order;
-	u8 kind;
-	u8 port;
-	u32 node;
-	void *what;
-};
-
 static struct settings set;
 static struct flow *flows;
 static u32 flow_count, node_count, host_count;
 static struct node *nodes;
-static struct event *heap;
-static u32 heap_count, heap_room;
-static u64 now_ps, event_order;
+static u64 now_ps;
 static struct totals totals;
 static u32 random_state = 1;
 
@@ -83,46 +71,6 @@ u32 sim_random(u32 below)
 {
 	random_state = random_state * 1664525u + 1013904223u;
 	return (u64)random_state * below >> 32;
-}
-
-/* ---- events ------------------------------------------------------------------ */
-
-static bool before(const struct event *a, const struct event *b)
-{
-	return a->ps != b->ps ? a->ps < b->ps : a->order < b->order;
-}
-
-static void at(u64 ps, enum event_kind kind, u32 node, u8 port, void *what)
-{
-	struct event e = { ps, event_order++, kind, port, node, what };
-	u32 i;
-
-	if (heap_count == heap_room) {
-		heap_room = heap_room ? heap_room * 2 : 1024;
-		heap = realloc(heap, heap_room * sizeof(*heap));
-	}
-	for (i = heap_count++; i && before(&e, &heap[(i - 1) / 2]);
-	     i = (i - 1) / 2)
-		heap[i] = heap[(i - 1) / 2];
-	heap[i] = e;
-}
-
-static struct event next_event(void)
-{
-	struct event first = heap[0], last = heap[--heap_count];
-	u32 i = 0, child;
-
-	while ((child = 2 * i + 1) < heap_count) {
-		if (child + 1 < heap_count &&
-		    before(&heap[child + 1], &heap[child]))
-			child++;
-		if (!before(&heap[child], &last))
-			break;
-		heap[i] = heap[child];
-		i = child;
-	}
-	heap[i] = last;
-	return first;
 }
 
 /* ---- the network --------------------------------------------------------------- */
@@ -607,7 +555,6 @@ void sim_open(const struct settings *settings, struct flow *list, u32 count)
 	nodes = calloc(node_count, sizeof(*nodes));
 	memset(&totals, 0, sizeof(totals));
 	now_ps = 0;
-	event_order = 0;
 	random_state = 1;
 	for (i = 0; i < node_count; i++)
 		add_node(i, i < host_count ? 1 :
@@ -630,7 +577,7 @@ void sim_run(u64 until_ns)
 {
 	struct event e;
 
-	while (heap_count && heap[0].ps <= until_ns * PS_PER_NS) {
+	while (first_event_ps() <= until_ns * PS_PER_NS) {
 		e = next_event();
 		now_ps = e.ps;
 		switch (e.kind) {
@@ -676,9 +623,8 @@ void sim_close(void)
 {
 	u32 i;
 
-	for (; heap_count; heap_count--)
-		if (heap[heap_count - 1].what)
-			free(heap[heap_count - 1].what);
+	while (first_event_ps() != ~0ULL)
+		free(next_event().what);
 	for (i = 0; i < node_count; i++) {
 		free(nodes[i].port);
 		free(nodes[i].sw);
