@@ -76,3 +76,34 @@ report()
 	*) echo "not ok $number $2"; failed=1 ;;
 	esac
 }
+
+# verdict NAME OUTPUT: prints the KTAP line of the test that has just ended; its exit
+# status is that of the command before.
+verdict()
+{
+	local status=$?
+
+	[ $status -eq 0 ] || printf '%s\n' "$2" | tail -n 20 | sed 's/^/# /'
+	report $((status > 0)) "$1"
+}
+
+# check NAME COMMAND...: a test that passes with exit status 0.
+check()
+{
+	local output name=$1
+
+	shift
+	output=$("$@" 2>&1)
+	verdict "$name" "$output"
+}
+
+# try NAME COMMAND...: a test that passes if it prints nothing: what it prints is wrong.
+try()
+{
+	local output name=$1
+
+	shift
+	output=$("$@" 2>&1)
+	[ -z "$output" ]
+	verdict "$name" "$output"
+}
