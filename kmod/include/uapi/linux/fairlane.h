@@ -195,6 +195,52 @@ enum {
 
 #endif /* TCA_FABRIC_MAX */
 
+/* ---- credit-driven controls: an option in TCP headers -----------------------
+ *
+ * The first option of the header, Documentation/credit.rst:
+ *	kind 253 | length 8 or 12 | ExID be16 | type:4 value:28 be32 | more be32
+ * Types with a length of 12 have "more". Small packets are TCP segments without
+ * data that the receiving host takes out before its TCP sees them.
+ */
+#ifndef FL_CREDIT_KIND
+
+#define FL_CREDIT_KIND		253
+#define FL_CREDIT_EXID		0x4658
+#define FL_CREDIT_SHORT_BYTES	8
+#define FL_CREDIT_LONG_BYTES	12
+
+enum fl_credit_type {
+	FL_CREDIT_REQUEST = 1,	/* small, to the receiver: what there is to send */
+	FL_CREDIT_GRANT,	/* small, to the sender: heard, credit will come */
+	FL_CREDIT_CREDIT,	/* small, to the sender: a credit */
+	FL_CREDIT_GREEN,	/* on data that a credit pays for */
+	FL_CREDIT_RED,		/* on data that none does */
+	FL_CREDIT_SEEN,		/* on what goes to the sender: red data seen so far */
+};
+
+/* Fields. REQUEST, GREEN: part:1 of value | 0:5 | number:22; more is
+ * 0:2 reds:14 | backlog:16. GRANT, CREDIT: segments - 1:6 | number:22.
+ * RED, SEEN: reds:14 | marks:14.
+ */
+#define FL_CREDIT_PART		0x08000000U
+#define FL_CREDIT_SEGS_SHIFT	22
+#define FL_CREDIT_SEGS_MAX	64
+#define FL_CREDIT_NUMBER_BITS	22
+#define FL_CREDIT_NUMBER_MASK	0x3fffffU
+#define FL_CREDIT_REDS_MASK	0x3fffU
+#define FL_CREDIT_BACKLOG_MAX	0xffffU	/* segments: that or more */
+
+/* DSCPs, from net.fairlane.credit_dscp (40) on. */
+enum fl_credit_colour {
+	FL_CREDIT_DSCP_CREDIT,
+	FL_CREDIT_DSCP_GREEN,	/* data that a credit pays for */
+	FL_CREDIT_DSCP_RED,	/* data that none does */
+	FL_CREDIT_DSCP_CONTROL,	/* requests, ACKs */
+	FL_CREDIT_DSCPS,
+};
+
+#endif /* FL_CREDIT_KIND */
+
 /* ---- sockets: setsockopt(), getsockopt() ---------------------------------
  *
  * Level IPPROTO_IP on any TCP socket; on AF_INET6 sockets IPPROTO_IPV6 too. A
@@ -313,6 +359,12 @@ enum fl_state {
  * @updates: Soeze: decisions
  * @policy: order of the policy that the settings come from, 0: none
  * @reserved: 0
+ * @credits: credits that came (expresspass, flexpass)
+ * @credits_wasted: of those, the ones for which there was nothing to send
+ * @paid_segs: segments that credits have paid for: green ones
+ * @unpaid_segs: segments that left without credit: red ones
+ * @requests: requests for credit
+ * @credit_segs: segments that a credit pays for, 0: not known
  */
 struct fl_info {
 	__u32 size_bytes;
@@ -349,6 +401,12 @@ struct fl_info {
 	__u64 updates;
 	__u32 policy;
 	__u32 reserved;
+	__u64 credits;
+	__u64 credits_wasted;
+	__u64 paid_segs;
+	__u64 unpaid_segs;
+	__u32 requests;
+	__u32 credit_segs;
 };
 
 /* ---- inet_diag: state in 20 bytes, without privilege -----------------------
@@ -464,6 +522,12 @@ enum {
 	FL_A_FLOW_TELEMETRY_BAD,	/* u64 */
 	FL_A_FLOW_UPDATES,		/* u64 */
 	FL_A_FLOW_HOPS,			/* u8 */
+	FL_A_FLOW_CREDITS,		/* u64 */
+	FL_A_FLOW_CREDITS_WASTED,	/* u64 */
+	FL_A_FLOW_PAID_SEGS,		/* u64 */
+	FL_A_FLOW_UNPAID_SEGS,		/* u64 */
+	FL_A_FLOW_REQUESTS,		/* u32 */
+	FL_A_FLOW_CREDIT_SEGS,		/* u32 */
 	__FL_A_FLOW_MAX,
 };
 
