@@ -91,6 +91,12 @@ static const struct fl_field fl_optional[] = {
 	FL_FIELD(TELEMETRY_BAD, telemetry_bad, 8),
 	FL_FIELD(UPDATES, updates, 8),
 	FL_FIELD(HOPS, hops, 1),
+	FL_FIELD(CREDITS, credits, 8),
+	FL_FIELD(CREDITS_WASTED, credits_wasted, 8),
+	FL_FIELD(PAID_SEGS, paid_segs, 8),
+	FL_FIELD(UNPAID_SEGS, unpaid_segs, 8),
+	FL_FIELD(REQUESTS, requests, 4),
+	FL_FIELD(CREDIT_SEGS, credit_segs, 4),
 };
 
 /* Append an attribute; the caller has seen to the room. A dump is nothing but

@@ -75,4 +75,6 @@ module_exit(fairlane_exit);
 MODULE_AUTHOR("The Fairlane developers");
 MODULE_DESCRIPTION("Virtual priority and weight for TCP: common part");
 MODULE_LICENSE("GPL");
+/* any host may be asked for credit */
+MODULE_SOFTDEP("post: fairlane_credit");
 MODULE_VERSION("0.1");

@@ -33,6 +33,7 @@
 
 #include "compat/compat.h"
 #include "fairlane.h"
+#include "fl_option.h"
 #include "fl_telemetry.h"
 #include "lib/telemetry.h"
 
@@ -57,6 +58,38 @@
 
 /* Headers without IP options are moved by words. */
 #define FL_OPTION_FRONT_BYTES	(sizeof(struct iphdr) + FL_TCP_MIN_BYTES)
+
+/* Another module that has an option of its own, NULL = none is loaded. */
+static const struct fl_option_user __rcu *fl_option_user;
+
+/**
+ * fl_option_register() - a module has an option of its own
+ * @user: its functions; static
+ *
+ * Context: process. Return: 0, or -EBUSY: there is one already.
+ */
+int fl_option_register(const struct fl_option_user *user)
+{
+	return cmpxchg((const struct fl_option_user __force **)&fl_option_user,
+		       NULL, user) ? -EBUSY : 0;
+}
+EXPORT_SYMBOL_GPL(fl_option_register);
+
+/* The opposite. None of the functions runs afterwards. Context: process. */
+void fl_option_unregister(const struct fl_option_user *user)
+{
+	RCU_INIT_POINTER(fl_option_user, NULL);
+	synchronize_net();
+}
+EXPORT_SYMBOL_GPL(fl_option_unregister);
+
+/* Is the option with this first word the other module's? Context: RCU. */
+static bool fl_option_is_other(u32 word, const struct fl_option_user **user)
+{
+	*user = rcu_dereference(fl_option_user);
+	return *user && word >> 24 == FL_TELEMETRY_KIND &&
+	       (u16)word == (*user)->exid;
+}
 
 /* Does the namespace take part? Context: any. */
 static bool fl_option_wanted(const struct fl_tel_net *tn)
@@ -93,29 +126,6 @@ static bool fl_option_fits(const struct sk_buff *skb, const struct sock *sk,
 	       READ_ONCE(inet_csk(sk)->icsk_pmtu_cookie);
 }
 
-/* The headers' own numbers, after skb has grown. The IP header's checksum is
- * complete, TCP's is that of the pseudo header, which has the length in it; the
- * device or a fallback completes it over the new header.
- */
-static void fl_option_fix(struct sk_buff *skb, struct tcphdr *th, u8 pf)
-{
-	skb->network_header -= FL_TELEMETRY_BYTES;
-	skb->transport_header -= FL_TELEMETRY_BYTES;
-	skb->csum_start -= FL_TELEMETRY_BYTES;
-	th->doff += FL_TELEMETRY_BYTES / 4;
-	th->check = (__force __sum16)csum16_add((__force __sum16)th->check,
-						htons(FL_TELEMETRY_BYTES));
-	if (pf == NFPROTO_IPV4) {
-		struct iphdr *ip = (struct iphdr *)skb->data;
-
-		ip->check = ~csum16_add(~ip->check, htons(FL_TELEMETRY_BYTES));
-		ip->tot_len = htons(skb->len);
-	} else {
-		ipv6_hdr(skb)->payload_len =
-			htons(skb->len - sizeof(struct ipv6hdr));
-	}
-}
-
 /* Moves headers to the front by the option's length. All words are read before one is
  * written: of a loop the compiler would make a call of memmove().
  */
@@ -149,7 +159,8 @@ static u8 *fl_option_insert(struct sk_buff *skb, u8 pf, int ip_bytes)
 		fl_option_forward(from);
 	else
 		memmove(to, from, front);
-	fl_option_fix(skb, (struct tcphdr *)(to + ip_bytes), pf);
+	fl_option_fix(skb, (struct tcphdr *)(to + ip_bytes), pf,
+		      FL_TELEMETRY_BYTES);
 	return to + front;
 }
 
@@ -215,6 +226,7 @@ static unsigned int fl_option_out(void *priv, struct sk_buff *skb,
 				  const struct nf_hook_state *state)
 {
 	struct sock *sk = skb->sk;
+	const struct fl_option_user *user;
 	struct fl_tel *tel;
 
 	if (!sk || !sk_fullsock(sk) || sk->sk_protocol != IPPROTO_TCP)
@@ -222,6 +234,9 @@ static unsigned int fl_option_out(void *priv, struct sk_buff *skb,
 	tel = fl_tel_lookup(sk);
 	if (tel && (READ_ONCE(tel->fresh) || READ_ONCE(tel->sending)))
 		fl_option_add(skb, sk, priv, tel, state);
+	user = rcu_dereference(fl_option_user);
+	if (unlikely(user && atomic_read(user->sockets)))
+		user->out(skb, sk, state, fl_option_ip_bytes(skb, state->pf));
 	return NF_ACCEPT;
 }
 
@@ -382,6 +397,25 @@ static void fl_option_heard(struct sk_buff *skb, struct fl_tel_net *tn,
 		fl_tel_add(tn, FL_TEL_STRAY);
 }
 
+/* The first option is another module's. The same is asked of the packet as of
+ * telemetry.
+ */
+static noinline unsigned int
+fl_option_other(const struct fl_option_user *user, struct sk_buff *skb,
+		const struct nf_hook_state *state, int ip_bytes)
+{
+	const struct tcphdr *th = (const struct tcphdr *)(skb->data + ip_bytes);
+	struct sock *sk;
+
+	if (skb_headlen(skb) < ip_bytes + th->doff * 4 ||
+	    !fl_option_csum_ok(skb, state->pf, ip_bytes))
+		return NF_ACCEPT;
+	sk = skb->sk ?: fl_option_find(skb, th, state);
+	if (!fl_option_connected(sk))
+		return NF_ACCEPT;
+	return user->in(skb, sk, state, ip_bytes, fl_option_in_window(sk, th));
+}
+
 /* Options that are not as in nearly all segments. */
 static noinline void fl_option_search(struct sk_buff *skb,
 				      struct fl_tel_net *tn,
@@ -439,6 +473,7 @@ static unsigned int fl_option_in(void *priv, struct sk_buff *skb,
 				 const struct nf_hook_state *state)
 {
 	int ip_bytes = fl_option_ip_bytes(skb, state->pf);
+	const struct fl_option_user *user;
 	const struct tcphdr *th;
 	u32 word;
 
@@ -458,6 +493,9 @@ static unsigned int fl_option_in(void *priv, struct sk_buff *skb,
 	    !(tcp_flag_word(th) & (TCP_FLAG_SYN | TCP_FLAG_RST)))
 		fl_option_heard(skb, priv, state, ip_bytes, th,
 				FL_TCP_MIN_BYTES);
+	else if (fl_option_is_other(word, &user) &&
+		 !(tcp_flag_word(th) & (TCP_FLAG_SYN | TCP_FLAG_RST)))
+		return fl_option_other(user, skb, state, ip_bytes);
 	else
 		fl_option_search(skb, priv, state, ip_bytes);
 	return NF_ACCEPT;

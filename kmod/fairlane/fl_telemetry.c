@@ -191,16 +191,22 @@ static u32 fl_tel_ip_options(const struct sock *sk)
 	return bytes;
 }
 
-/* Leave room for the option in each full segment, or (0) take it back. Not by adding and
- * subtracting: IPv6 options that are set on a connection forget what is added.
+/**
+ * fl_tel_reserve() - leave room for options in each full segment
+ * @sk: the socket; caller holds its lock
+ * @bytes: how much; 0 takes it back
+ *
+ * Not by adding and subtracting: IPv6 options that are set on a connection forget what
+ * is added.
  */
-static void fl_tel_reserve(struct sock *sk, u32 bytes)
+void fl_tel_reserve(struct sock *sk, u32 bytes)
 {
 	struct inet_connection_sock *icsk = inet_csk(sk);
 
 	icsk->icsk_ext_hdr_len = fl_tel_ip_options(sk) + bytes;
 	icsk->icsk_sync_mss(sk, icsk->icsk_pmtu_cookie);
 }
+EXPORT_SYMBOL_GPL(fl_tel_reserve);
 
 /**
  * fl_tel_start() - a congestion control wants telemetry

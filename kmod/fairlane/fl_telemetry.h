@@ -125,6 +125,7 @@ struct fl_tel {
 	};
 };
 
+void fl_tel_reserve(struct sock *sk, u32 bytes);
 struct fl_tel *fl_tel_start(struct sock *sk);
 void fl_tel_stop(struct sock *sk, struct fl_tel *tel);
 void fl_tel_watch(struct sock *sk, struct fl_tel **tel, bool want);

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Credit: what congestion controls share whose receivers say when to send
+ * (ExpressPass, FlexPass). Documentation/credit.rst tells how it works.
+ *
+ *	credit_table.c		which sockets take part; begin and end of all
+ *	credit_packet.c		small packets
+ *	credit_option.c		the option: in and out
+ *	credit_receiver.c	gives credit; any socket can
+ *	credit_pacer.c		when: a queue of flows for each port of the host
+ *	credit_sender.c		sends by credit; the congestion controls' part
+ *
+ * All of it is fairlane_credit.ko, which modprobe loads with fairlane.ko: receivers need no
+ * setting. Without any user it costs a look at a counter for each packet that leaves.
+ */
+#ifndef FL_CREDIT_H
+#define FL_CREDIT_H
+
+#include <linux/hrtimer.h>
+#include <linux/netfilter.h>
+#include <linux/timerqueue.h>
+#include <net/sock.h>
+#include <net/tcp.h>
+
+#include "credit/core/gate.h"
+#include "credit/core/loop.h"
+#include "credit/core/turn.h"
+#include "credit/core/want.h"
+#include "fairlane/fairlane.h"
+
+struct fl_info;
+struct fl_pacer;
+
+/**
+ * struct fl_credit_settings - settings of credit, /proc/sys/net/fairlane/
+ * @credit: give credit to peers that ask for it
+ * @credit_dscp: first of the FL_CREDIT_DSCPS code points of credit-driven controls
+ * @credit_segs: segments that a credit pays for; 0 = 1, or 8 above 10 Gbit/s
+ * @credit_host_limit: all flows of a port together get no more credit than one would
+ * @expresspass_permille: part of the line that credits of ExpressPass may ask for
+ * @flexpass_permille: the same of FlexPass
+ */
+struct fl_credit_settings {
+	u32 credit;
+	u32 credit_dscp;
+	u32 credit_segs;
+	u32 credit_host_limit;
+	u32 expresspass_permille;
+	u32 flexpass_permille;
+};
+
+const struct fl_credit_settings *fl_credit_of(const struct net *net);
+
+/* Counters of a network namespace, /proc/net/fairlane_credit. */
+enum fl_credit_count {
+	FL_CREDIT_N_REQUESTS,	/* requests that came */
+	FL_CREDIT_N_GIVEN,	/* credits given */
+	FL_CREDIT_N_PORT_DROPS,	/* ... that the own port dropped at once */
+	FL_CREDIT_N_BACK,	/* green segments that came */
+	FL_CREDIT_N_LOST,	/* credits that did not come back */
+	FL_CREDIT_N_TIMEOUTS,	/* times that nothing came back for too long */
+	FL_CREDIT_N_GOT,	/* credits that came */
+	FL_CREDIT_N_WASTED,	/* ... and paid for nothing */
+	FL_CREDIT_N_ASKED,	/* requests sent */
+	FL_CREDIT_N_FALLBACKS,	/* flows that went on without credit */
+	FL_CREDIT_N_BAD,	/* malformed options that came */
+	FL_CREDIT_N_STRAY,	/* small packets that were not believed */
+	FL_CREDIT_N_REFUSED,	/* requests that got no answer */
+	FL_CREDIT_N_NO_ROOM,	/* options left out: the header would be too long */
+	FL_CREDIT_COUNTS,
+};
+
+enum fl_credit_role {
+	FL_CREDIT_SENDS,
+	FL_CREDIT_RECEIVES,
+};
+
+/**
+ * struct fl_credit_node - a socket that takes part, in the table
+ * @hash: of @sk
+ * @sk: the socket
+ * @role: what it does; a socket may be in the table once for each
+ */
+struct fl_credit_node {
+	struct hlist_node hash;
+	struct sock *sk;
+	u8 role;
+};
+
+/* ---- receiver ---------------------------------------------------------------- */
+
+/**
+ * struct fl_receiver - a socket that gives credit
+ * @node: in the table, which holds a reference on the socket
+ * @port: the host's port that its credits leave through
+ * @due: in the port's queue while @queued
+ * @loop: how fast
+ * @want: how many
+ * @turn: how long a credit occupies the port, ns << FL_TURN_SHIFT
+ * @waiting: @due is the time to give up waiting, not that of a credit
+ * @heard_ns: when a credit last came back, or the flow began
+ * @segs: segments of a credit
+ * @silent: times in a row that nothing came back for too long
+ * @queued: in the port's queue
+ * @known: a credit has come back
+ * @gone: out of the table
+ * @part: FlexPass' part of the line
+ * @reds: highest count of red segments that has come, modulo FL_CREDIT_REDS_MASK + 1
+ * @marks: red segments that came marked, likewise
+ * @colours: red or green segments come: the sender wants to know
+ * @rcu: hooks
+ *
+ * Everything but @node, @reds and @marks is protected by the port's lock.
+ */
+struct fl_receiver {
+	struct fl_credit_node node;
+	struct fl_pacer *port;
+	struct timerqueue_node due;
+	struct fl_loop loop;
+	struct fl_want want;
+	u64 turn;
+	u64 heard_ns;
+	u8 segs;
+	u8 silent;
+	bool waiting;
+	bool queued;
+	bool known;
+	bool gone;
+	bool part;
+	u16 reds;
+	u16 marks;
+	bool colours;
+	struct rcu_head rcu;
+};
+
+/**
+ * struct fl_pacer - a port of the host that gives credit
+ * @list: all ports
+ * @net: its namespace, as long as a receiver is left
+ * @ifindex: of the device
+ * @users: receivers; the list's lock
+ * @lock: of what follows, and of the receivers
+ * @turn: its clock
+ * @queue: receivers, by when they are due
+ * @timer: soft
+ * @dead: the timer must not be started any more
+ * @rcu: for those who have found it through a receiver
+ */
+struct fl_pacer {
+	struct list_head list;
+	const struct net *net;
+	int ifindex;
+	u32 users;
+	spinlock_t lock;
+	struct fl_turn turn;
+	struct timerqueue_head queue;
+	struct hrtimer timer;
+	bool dead;
+	struct rcu_head rcu;
+};
+
+/* ---- sender ------------------------------------------------------------------ */
+
+struct fl_sender;
+
+/**
+ * struct fl_sender_ops - what distinguishes the credit-driven controls
+ * @part: asks for FlexPass' part of the line
+ * @without: the control that goes on when nobody gives credit
+ * @room: segments that may leave now without credit; optional
+ * @seen: the receiver tells of red segments; optional
+ * @spare: credit is left: may send something else (by fl_sender_copy()); optional
+ *
+ * Context of all: socket lock held, BH off.
+ */
+struct fl_sender_ops {
+	bool part;
+	struct tcp_congestion_ops *without;
+	u32 (*room)(struct fl_sender *s);
+	void (*seen)(struct fl_sender *s);
+	bool (*spare)(struct fl_sender *s);
+};
+
+/**
+ * struct fl_sender - a socket that sends by credit
+ * @node: in the table
+ * @ops: of its congestion control
+ * @gate: its books
+ * @timer: is anybody there who gives credit?
+ * @watch_credits: @gate.in when the timer was started
+ * @newest: number of the newest credit that came; who takes credits in
+ * @asked: requests sent
+ * @unanswered: requests in a row to which no credit came
+ * @known: the receiver has answered
+ * @started: in the table
+ * @dead: released; the timer does nothing
+ * @held: the timer's reference on the socket is taken
+ * @armed: the timer runs
+ * @giving_up: to fall back when the socket is free
+ * @spending: inside fl_sender_spend()
+ * @red_segs: red segments sent so far
+ * @seen_reds: of those, the ones that have come or are lost
+ * @seen_marks: marked ones so far
+ * @heard_reds: newest count that the peer told; written by hooks
+ * @heard_marks: likewise
+ * @rcu: hooks, and readers of get_info()
+ */
+struct fl_sender {
+	struct fl_credit_node node;
+	const struct fl_sender_ops *ops;
+	struct fl_gate gate;
+	struct hrtimer timer;
+	u32 watch_credits;
+	u32 newest;
+	u32 asked;
+	u8 unanswered;
+	bool known;
+	bool started;
+	bool dead;
+	bool held;
+	bool armed;
+	bool giving_up;
+	bool spending;
+	u32 red_segs;
+	u32 seen_reds;
+	u32 seen_marks;
+	u16 heard_reds;
+	u16 heard_marks;
+	struct rcu_head rcu;
+};
+
+/* For the congestion controls */
+int fl_sender_start(struct sock *sk, struct fl_sender *s,
+		    const struct fl_sender_ops *ops);
+void fl_sender_stop(struct sock *sk, struct fl_sender *s);
+void fl_sender_window(struct fl_sender *s);
+void fl_sender_ask(struct fl_sender *s);
+void fl_sender_before_xmit(struct fl_sender *s);
+void fl_sender_send(struct fl_sender *s);
+void fl_sender_info(const struct fl_sender *s, struct fl_info *info);
+
+/* Within the folder */
+struct fl_credit_node *fl_credit_find(const struct sock *sk,
+				      enum fl_credit_role role);
+void fl_credit_add(struct fl_credit_node *node);
+void fl_credit_del(struct fl_credit_node *node);
+void fl_credit_note(const struct net *net, enum fl_credit_count what, u32 n);
+bool fl_credit_possible(const struct sock *sk);
+
+int fl_credit_send(struct sock *sk, enum fl_credit_colour colour,
+		   const struct fl_credit_msg *m);
+
+void fl_receiver_request(struct sock *sk, const struct fl_credit_msg *m);
+void fl_receiver_green(struct sock *sk, const struct fl_credit_msg *m);
+void fl_receiver_red(struct sock *sk, const struct fl_credit_msg *m, u32 segs,
+		     bool marked);
+void fl_receiver_end(struct fl_receiver *r);
+bool fl_receiver_turn(struct fl_receiver *r, u64 now_ns,
+		      struct fl_credit_msg *m);
+void fl_receiver_dropped(struct fl_receiver *r);
+
+struct fl_pacer *fl_pacer_get(const struct net *net, int ifindex);
+void fl_pacer_put(struct fl_pacer *p);
+void fl_pacer_queue(struct fl_pacer *p, struct fl_receiver *r, u64 due_ns);
+void fl_pacer_unqueue(struct fl_pacer *p, struct fl_receiver *r);
+
+void fl_sender_credit(struct sock *sk, const struct fl_credit_msg *m);
+void fl_sender_seen(struct sock *sk, const struct fl_credit_msg *m);
+u32 fl_sender_backlog(const struct sock *sk);
+u32 fl_sender_backlog_after(const struct sock *sk, u32 seq, u32 bytes, u32 segs);
+
+/* Fallback: goes on with another control at once. Context: socket lock held. */
+void fl_sender_fall_back(struct sock *sk, struct fl_sender *s,
+			 const struct fl_sender_ops *ops);
+
+static inline struct fl_receiver *fl_receiver_of(struct fl_credit_node *node)
+{
+	return container_of(node, struct fl_receiver, node);
+}
+
+static inline struct fl_sender *fl_sender_of(struct fl_credit_node *node)
+{
+	return container_of(node, struct fl_sender, node);
+}
+
+/* How many take part: while none does, packets are not looked at. */
+extern atomic_t fl_credit_users;
+
+void fl_credit_out(struct sk_buff *skb, struct sock *sk,
+		   const struct nf_hook_state *state, int ip_bytes);
+unsigned int fl_credit_in(struct sk_buff *skb, struct sock *sk,
+			  const struct nf_hook_state *state, int ip_bytes,
+			  bool believed);
+
+#endif /* FL_CREDIT_H */

@@ -1,0 +1,474 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The sender's side: the congestion control part of ExpressPass and FlexPass.
+ *
+ * The gate is the congestion window: it is always what is in flight and what may
+ * leave now. When a credit comes, the window is opened by what it pays for and the
+ * stack is made to send (TCP_TSQ_DEFERRED, release_cb): first what is lost, then what
+ * was never sent, as FlexPass wants it. While a process has the socket, the credit waits
+ * and release_sock() does the same.
+ *
+ * A receiver is asked for credit when there is something to send, and again when it
+ * goes on for too long without any. If nobody answers, the flow goes on with
+ * another congestion control: nobody waits for a peer that does not know of credit, or for
+ * a path that eats the packets.
+ */
+#include <linux/module.h>
+#include <net/tcp.h>
+
+#include "compat/compat.h"
+#include "credit/credit.h"
+#include "fairlane/fl_telemetry.h"
+
+/* How long to wait for credit before asking again: ms, RTTs; doubled each time. */
+#define FL_SENDER_WAIT_NS	NSEC_PER_MSEC
+#define FL_SENDER_WAIT_RTTS	4
+#define FL_SENDER_BACKOFF_MAX	6
+/* Requests in a row without any answer: the peer does not know of credit. */
+#define FL_SENDER_ASK_UNKNOWN	3
+/* The same of a peer that has answered before. */
+#define FL_SENDER_ASK_KNOWN	10
+/* Credits of a receiver's that may be lost in a row: others' numbers are not believed. */
+#define FL_SENDER_AHEAD_MAX	16384
+
+static u32 fl_sender_segs(const struct tcp_sock *tp, u32 bytes)
+{
+	return DIV_ROUND_UP(bytes, max_t(u32, tp->mss_cache, 1));
+}
+
+/* Bytes from @seq on that may be sent when the turn comes: written, and the peer has
+ * room for them. A FIN needs no credit.
+ */
+static u32 fl_sender_bytes(const struct sock *sk, u32 seq)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	u32 end = tp->write_seq;
+
+	if (after(end, tcp_wnd_end(tp)))
+		end = tcp_wnd_end(tp);
+	else if (sk->sk_shutdown & SEND_SHUTDOWN && after(end, seq))
+		end--;
+	return after(end, seq) ? end - seq : 0;
+}
+
+/**
+ * fl_sender_backlog() - what there is to send
+ * @sk: the socket; caller holds its lock
+ *
+ * Return: segments: lost ones, and those never sent.
+ */
+u32 fl_sender_backlog(const struct sock *sk)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	return fl_sender_segs(tp, fl_sender_bytes(sk, tp->snd_nxt)) +
+	       (tp->lost_out > tp->retrans_out ? tp->lost_out - tp->retrans_out : 0);
+}
+
+/**
+ * fl_sender_backlog_after() - the same, when a packet has left
+ * @sk: the socket; caller holds its lock
+ * @seq: of the packet
+ * @bytes: of the packet
+ * @segs: of the packet
+ */
+u32 fl_sender_backlog_after(const struct sock *sk, u32 seq, u32 bytes, u32 segs)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	u32 lost = tp->lost_out > tp->retrans_out ?
+		   tp->lost_out - tp->retrans_out : 0;
+
+	if (!before(seq, tp->snd_nxt))
+		return fl_sender_segs(tp, fl_sender_bytes(sk, seq + bytes)) + lost;
+	return fl_sender_segs(tp, fl_sender_bytes(sk, tp->snd_nxt)) +
+	       lost - min(lost, segs);
+}
+
+static u32 fl_sender_due(const struct fl_sender *s)
+{
+	/* pairs with fl_sender_credit() */
+	return fl_gate_due_segs(&s->gate, smp_load_acquire(&s->gate.in));
+}
+
+/**
+ * fl_sender_window() - let the stack send what may leave now, and no more
+ * @s: the sender; caller holds the socket lock
+ *
+ * With credit due only what it pays for, so that a packet has one colour.
+ */
+void fl_sender_window(struct fl_sender *s)
+{
+	struct sock *sk = s->node.sk;
+	struct tcp_sock *tp = tcp_sk(sk);
+	struct sk_buff *head = tcp_send_head(sk);
+	u32 more = fl_sender_due(s);
+
+	if (!more && s->ops->room && tp->lost_out <= tp->retrans_out)
+		more = s->ops->room(s);
+	/* a FIN of its own */
+	if (head && TCP_SKB_CB(head)->tcp_flags & TCPHDR_FIN && !head->len)
+		more++;
+	/* may be 0, at which tcp_snd_cwnd_set() would warn */
+	WRITE_ONCE(tp->snd_cwnd, tcp_packets_in_flight(tp) + more);
+}
+EXPORT_SYMBOL_GPL(fl_sender_window);
+
+static u64 fl_sender_wait_ns(const struct fl_sender *s)
+{
+	u64 ns = (u64)(tcp_sk(s->node.sk)->srtt_us >> 3) * NSEC_PER_USEC *
+		 FL_SENDER_WAIT_RTTS;
+
+	ns = max_t(u64, ns, FL_SENDER_WAIT_NS);
+	return ns << min_t(u32, s->unanswered, FL_SENDER_BACKOFF_MAX);
+}
+
+/* Look whether credit comes. Context: socket lock held. */
+static void fl_sender_watch(struct fl_sender *s)
+{
+	if (s->armed)
+		return;
+	s->armed = true;
+	s->watch_credits = READ_ONCE(s->gate.in);
+	if (!s->held) {
+		s->held = true;
+		sock_hold(s->node.sk);
+	}
+	hrtimer_start(&s->timer, ns_to_ktime(fl_sender_wait_ns(s)),
+		      HRTIMER_MODE_REL_PINNED_SOFT);
+}
+
+/* Tell the receiver what there is to send, 0: stop. Context: socket lock held, BH off or
+ * process.
+ */
+static void fl_sender_request(struct fl_sender *s, u32 backlog_segs)
+{
+	struct fl_credit_msg m = {
+		.type = FL_CREDIT_REQUEST,
+		.part = s->ops->part,
+	};
+	struct sock *sk = s->node.sk;
+
+	fl_gate_tell(&s->gate, backlog_segs, &m);
+	s->asked++;
+	fl_credit_note(sock_net(sk), FL_CREDIT_N_ASKED, 1);
+	local_bh_disable();
+	fl_credit_send(sk, FL_CREDIT_DSCP_CONTROL, &m);
+	local_bh_enable();
+}
+
+/**
+ * fl_sender_ask() - ask for credit, if there is something to send and none will come
+ * @s: the sender; caller holds the socket lock
+ */
+void fl_sender_ask(struct fl_sender *s)
+{
+	u32 backlog_segs = fl_sender_backlog(s->node.sk);
+
+	if (!fl_gate_must_tell(&s->gate, backlog_segs))
+		return;
+	fl_sender_request(s, backlog_segs);
+	fl_sender_watch(s);
+}
+EXPORT_SYMBOL_GPL(fl_sender_ask);
+
+/**
+ * fl_sender_send() - have the stack send what the window allows
+ * @s: the sender; caller holds the socket lock, no process has it; BH off
+ */
+void fl_sender_send(struct fl_sender *s)
+{
+	struct sock *sk = s->node.sk;
+
+	if (!test_and_set_bit(TCP_TSQ_DEFERRED, &sk->sk_tsq_flags))
+		sock_hold(sk);
+	s->spending = true;
+	sk->sk_prot->release_cb(sk);
+	s->spending = false;
+}
+EXPORT_SYMBOL_GPL(fl_sender_send);
+
+/* What is left over is wasted, unless the device below is full. */
+static void fl_sender_rest(struct fl_sender *s)
+{
+	struct sock *sk = s->node.sk;
+	u64 wasted = s->gate.wasted;
+
+	if (test_bit(TSQ_THROTTLED, &sk->sk_tsq_flags))
+		return;
+	while (s->ops->spare && fl_sender_due(s) && s->ops->spare(s))
+		;
+	fl_gate_waste(&s->gate, smp_load_acquire(&s->gate.in));
+	if (s->gate.wasted == wasted)
+		return;
+	fl_credit_note(sock_net(sk), FL_CREDIT_N_WASTED, s->gate.wasted - wasted);
+	/* more would come? */
+	if (s->gate.told && !fl_sender_backlog(sk) &&
+	    fl_credit_ahead(s->gate.until, s->gate.number) > 0)
+		fl_sender_request(s, 0);
+}
+
+/* Spend what is due. Context: socket lock held, no process has it; BH off. */
+static void fl_sender_spend(struct fl_sender *s)
+{
+	fl_sender_window(s);
+	fl_sender_send(s);
+	if (fl_sender_due(s))
+		fl_sender_rest(s);
+	fl_sender_window(s);
+	fl_sender_ask(s);
+}
+
+/* May this be the next credit of the receiver that we asked? */
+static bool fl_sender_believes(const struct fl_sender *s,
+			       const struct fl_credit_msg *m)
+{
+	s32 ahead = fl_credit_ahead(m->number, READ_ONCE(s->newest));
+
+	return !s->known || (ahead > 0 && ahead <= FL_SENDER_AHEAD_MAX);
+}
+
+static void fl_sender_put(struct fl_sender *s, const struct fl_credit_msg *m)
+{
+	struct fl_gate *g = &s->gate;
+	const struct net *net = sock_net(s->node.sk);
+
+	if (!fl_sender_believes(s, m)) {
+		fl_credit_note(net, FL_CREDIT_N_STRAY, 1);
+		return;
+	}
+	s->known = true;
+	WRITE_ONCE(s->newest, m->number);
+	fl_credit_note(net, FL_CREDIT_N_GOT, 1);
+	if (!fl_gate_put(g, READ_ONCE(g->out), m->number, m->segs)) {
+		fl_credit_note(net, FL_CREDIT_N_WASTED, 1);
+		return;
+	}
+	/* the slot before the count: pairs with fl_sender_due() */
+	smp_store_release(&g->in, g->in + 1);
+}
+
+/**
+ * fl_sender_credit() - a credit has come, or the answer to a request
+ * @sk: the socket
+ * @m: the packet's option
+ *
+ * Context: softirq, RCU, no socket lock; the packet is one that TCP would have believed.
+ */
+void fl_sender_credit(struct sock *sk, const struct fl_credit_msg *m)
+{
+	struct fl_credit_node *node;
+	struct fl_sender *s;
+
+	bh_lock_sock(sk);
+	node = fl_credit_find(sk, FL_CREDIT_SENDS);
+	s = node ? fl_sender_of(node) : NULL;
+	if (!s) {
+		bh_unlock_sock(sk);
+		return;
+	}
+	if (m->type == FL_CREDIT_GRANT) {
+		/* the number before that of the first credit */
+		if (!s->known)
+			WRITE_ONCE(s->newest, m->number);
+		s->known = true;
+	} else {
+		fl_sender_put(s, m);
+		if (!sock_owned_by_user(sk))
+			fl_sender_spend(s);
+		else if (!test_and_set_bit(TCP_TSQ_DEFERRED, &sk->sk_tsq_flags))
+			sock_hold(sk);
+	}
+	bh_unlock_sock(sk);
+}
+
+/**
+ * fl_sender_seen() - the receiver tells what has come of red segments
+ * @sk: the socket
+ * @m: the packet's option
+ *
+ * The packet goes on to TCP, which calls the congestion control. Context: as
+ * fl_sender_credit().
+ */
+void fl_sender_seen(struct sock *sk, const struct fl_credit_msg *m)
+{
+	struct fl_credit_node *node = fl_credit_find(sk, FL_CREDIT_SENDS);
+	struct fl_sender *s;
+
+	if (!node)
+		return;
+	s = fl_sender_of(node);
+	if (fl_credit_reds_ahead(m->reds, READ_ONCE(s->heard_reds)) > 0)
+		WRITE_ONCE(s->heard_reds, m->reds);
+	if (fl_credit_reds_ahead(m->marks, READ_ONCE(s->heard_marks)) > 0)
+		WRITE_ONCE(s->heard_marks, m->marks);
+}
+
+/**
+ * fl_sender_before_xmit() - the stack is about to send: the min_tso_segs callback
+ * @s: the sender; caller holds the socket lock
+ */
+void fl_sender_before_xmit(struct fl_sender *s)
+{
+	struct sock *sk = s->node.sk;
+
+	if (unlikely(s->giving_up)) {
+		fl_sender_fall_back(sk, s, s->ops);
+		return;
+	}
+	sk->sk_gso_max_segs = max_t(u32, s->gate.segs, 1);
+	if (s->spending)
+		return;
+	fl_sender_window(s);
+	fl_sender_ask(s);
+}
+EXPORT_SYMBOL_GPL(fl_sender_before_xmit);
+
+/* Nothing has come. Context: socket lock held, no process has it; BH off. */
+static void fl_sender_silence(struct fl_sender *s)
+{
+	struct sock *sk = s->node.sk;
+	u32 backlog_segs = fl_sender_backlog(sk);
+
+	if (READ_ONCE(s->gate.in) != s->watch_credits) {
+		s->unanswered = 0;
+		if (backlog_segs)
+			fl_sender_watch(s);
+		return;
+	}
+	if (!backlog_segs)
+		return;
+	s->unanswered++;
+	if (s->unanswered >= (s->known ? FL_SENDER_ASK_KNOWN : FL_SENDER_ASK_UNKNOWN)) {
+		fl_sender_fall_back(sk, s, s->ops);
+		fl_sender_send(s);
+		return;
+	}
+	fl_sender_request(s, backlog_segs);
+	fl_sender_watch(s);
+}
+
+static enum hrtimer_restart fl_sender_fire(struct hrtimer *timer)
+{
+	struct fl_sender *s = container_of(timer, struct fl_sender, timer);
+	struct sock *sk = s->node.sk;
+	bool put;
+
+	rcu_read_lock();
+	bh_lock_sock(sk);
+	if (!s->dead && !hrtimer_is_queued(timer)) {
+		if (sock_owned_by_user(sk)) {
+			hrtimer_start(timer, ns_to_ktime(FL_SENDER_WAIT_NS),
+				      HRTIMER_MODE_REL_PINNED_SOFT);
+		} else {
+			s->armed = false;
+			fl_sender_silence(s);
+		}
+	}
+	/* fl_sender_stop(), then or just now, has found us running */
+	put = s->dead && !hrtimer_is_queued(timer);
+	bh_unlock_sock(sk);
+	rcu_read_unlock();
+	if (put)
+		sock_put(sk);
+	return HRTIMER_NORESTART;
+}
+
+/**
+ * fl_sender_start() - a congestion control begins to send by credit
+ * @sk: the socket
+ * @s: zeroed, to be freed by RCU after fl_sender_stop()
+ * @ops: the congestion control's
+ *
+ * Context: init callback, socket lock held. Return: 0; -EOPNOTSUPP: this connection cannot.
+ */
+int fl_sender_start(struct sock *sk, struct fl_sender *s,
+		    const struct fl_sender_ops *ops)
+{
+	s->node.sk = sk;
+	s->node.role = FL_CREDIT_SENDS;
+	s->ops = ops;
+	hrtimer_setup(&s->timer, fl_sender_fire, CLOCK_MONOTONIC,
+		      HRTIMER_MODE_REL_PINNED_SOFT);
+	if (!fl_credit_possible(sk) || !tcp_is_sack(tcp_sk(sk)))
+		return -EOPNOTSUPP;
+	s->started = true;
+	fl_credit_add(&s->node);
+	fl_tel_reserve(sk, FL_CREDIT_LONG_BYTES);
+	/* the stack's own ECN is not used */
+	INET_ECN_dontxmit(sk);
+	fl_sender_window(s);
+	return 0;
+}
+EXPORT_SYMBOL_GPL(fl_sender_start);
+
+/**
+ * fl_sender_stop() - the opposite; twice is once
+ * @sk: the socket
+ * @s: the sender
+ *
+ * Context: release callback and others, socket lock held.
+ */
+void fl_sender_stop(struct sock *sk, struct fl_sender *s)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	if (!s->started)
+		return;
+	s->started = false;
+	fl_credit_del(&s->node);
+	WRITE_ONCE(s->dead, true);
+	/* if it runs just now, it gives the reference back itself */
+	if (s->held && hrtimer_try_to_cancel(&s->timer) >= 0)
+		sock_put(sk);
+	if (sk->sk_state == TCP_CLOSE)
+		return;
+	fl_tel_reserve(sk, 0);
+	sk->sk_gso_max_segs = fl_route_gso_segs(sk);
+	tcp_snd_cwnd_set(tp, tcp_packets_in_flight(tp) + TCP_INIT_CWND);
+	tp->snd_ssthresh = TCP_INFINITE_SSTHRESH;
+	if (!tp->prior_cwnd)
+		tp->prior_cwnd = TCP_INIT_CWND;
+	/* another control takes over in setsockopt(): it is to send */
+	if (sock_owned_by_user(sk) && sk->sk_state == TCP_ESTABLISHED &&
+	    !test_and_set_bit(TCP_TSQ_DEFERRED, &sk->sk_tsq_flags))
+		sock_hold(sk);
+}
+EXPORT_SYMBOL_GPL(fl_sender_stop);
+
+/**
+ * fl_sender_fall_back() - go on with another congestion control
+ * @sk: the socket; caller holds its lock
+ * @s: the sender
+ * @ops: its congestion control's
+ */
+void fl_sender_fall_back(struct sock *sk, struct fl_sender *s,
+			 const struct fl_sender_ops *ops)
+{
+	fl_credit_note(sock_net(sk), FL_CREDIT_N_FALLBACKS, 1);
+	fl_sender_stop(sk, s);
+	WRITE_ONCE(inet_csk(sk)->icsk_ca_ops, ops->without);
+}
+EXPORT_SYMBOL_GPL(fl_sender_fall_back);
+
+/**
+ * fl_sender_info() - what a flow does, for the control plane
+ * @s: the sender
+ * @info: where to
+ *
+ * Context: RCU, socket not locked: values may be torn.
+ */
+void fl_sender_info(const struct fl_sender *s, struct fl_info *info)
+{
+	if (!READ_ONCE(s->started))
+		return;
+	info->state = READ_ONCE(s->gate.credits) ? FL_STATE_SENDING :
+						   FL_STATE_START;
+	info->window_milli = 0;
+	info->credits = READ_ONCE(s->gate.credits);
+	info->credits_wasted = READ_ONCE(s->gate.wasted);
+	info->paid_segs = READ_ONCE(s->gate.paid_segs);
+	info->unpaid_segs = READ_ONCE(s->gate.unpaid_segs);
+	info->requests = READ_ONCE(s->asked);
+	info->credit_segs = READ_ONCE(s->gate.segs);
+}
+EXPORT_SYMBOL_GPL(fl_sender_info);
