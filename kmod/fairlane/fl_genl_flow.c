@@ -15,7 +15,7 @@
 /* Room for all attributes of a flow: fl_append() does not ask for it. That it is
  * enough is seen to in fl_flow_put_attrs().
  */
-#define FL_FLOW_BYTES	640
+#define FL_FLOW_BYTES	768
 
 const struct nla_policy fl_flow_nla[FL_A_FLOW_MAX + 1] = {
 	[FL_A_FLOW_COOKIE] = NLA_POLICY_MIN(NLA_U64, 1),

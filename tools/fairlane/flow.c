@@ -57,9 +57,17 @@ static void show_counters(const struct fl_info *in)
 		       (unsigned long long)in->telemetry_bad);
 		before = " ";
 	}
-	if (in->updates)
+	if (in->updates) {
 		printf("%supdates %llu", before,
 		       (unsigned long long)in->updates);
+		before = " ";
+	}
+	if (in->requests)
+		printf("%scredits %llu (of %u segments) wasted %llu green %llu red %llu requests %u",
+		       before, (unsigned long long)in->credits, in->credit_segs,
+		       (unsigned long long)in->credits_wasted,
+		       (unsigned long long)in->paid_segs,
+		       (unsigned long long)in->unpaid_segs, in->requests);
 }
 
 /* What the congestion control sees, with -d. */

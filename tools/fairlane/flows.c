@@ -271,6 +271,14 @@ static void info_json(cJSON *obj, const struct fl_info *in)
 	json_u64(obj, "telemetry_rx", in->telemetry_rx);
 	json_u64(obj, "telemetry_bad", in->telemetry_bad);
 	json_u64(obj, "updates", in->updates);
+	if (!in->requests)
+		return;
+	json_u64(obj, "credits", in->credits);
+	json_u64(obj, "credit_segs", in->credit_segs);
+	json_u64(obj, "credits_wasted", in->credits_wasted);
+	json_u64(obj, "paid_segs", in->paid_segs);
+	json_u64(obj, "unpaid_segs", in->unpaid_segs);
+	json_u64(obj, "requests", in->requests);
 }
 
 /* The short form that comes without the module's netlink. */

@@ -81,6 +81,12 @@ static void read_info(struct nlattr **a, struct fl_info *in)
 	in->telemetry_bad = fl_u64(a, FL_A_FLOW_TELEMETRY_BAD);
 	in->updates = fl_u64(a, FL_A_FLOW_UPDATES);
 	in->hops = fl_u8(a, FL_A_FLOW_HOPS);
+	in->credits = fl_u64(a, FL_A_FLOW_CREDITS);
+	in->credits_wasted = fl_u64(a, FL_A_FLOW_CREDITS_WASTED);
+	in->paid_segs = fl_u64(a, FL_A_FLOW_PAID_SEGS);
+	in->unpaid_segs = fl_u64(a, FL_A_FLOW_UNPAID_SEGS);
+	in->requests = fl_u32(a, FL_A_FLOW_REQUESTS);
+	in->credit_segs = fl_u32(a, FL_A_FLOW_CREDIT_SEGS);
 	in->policy = fl_u32(a, FL_A_FLOW_POLICY);
 }
 

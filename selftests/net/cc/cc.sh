@@ -12,9 +12,9 @@ set -u
 # shellcheck disable=SC1090,SC1091 # guest.sh is looked at by itself
 . "${LIB:?the file selftests/lib/guest.sh}"
 : "${MODULES:?folder of the modules}"
-controls='prioplus swift soze ledbat d2tcp'
+controls='prioplus swift soze ledbat d2tcp expresspass'
 
-load() { load_modules fairlane tcp_swift tcp_ledbat tcp_d2tcp tcp_prioplus tcp_soze sch_fabric; }
+load() { load_modules fairlane tcp_swift tcp_ledbat tcp_d2tcp tcp_prioplus tcp_soze fairlane_credit tcp_expresspass sch_fabric; }
 drop_net() { drop_nodes ca cr cb; }
 
 # A fresh topology, settings at their defaults but for channels of a few packets'
@@ -400,6 +400,9 @@ setting()
 		ledbat* | fluct_ns | noise_ns | base_rtt_ns)
 			flow -c ledbat -q 6 -b 100000 -L 30000 > /run/a || fault "$1=$value: ledbat"
 			;;
+		credit* | expresspass*)
+			flow -c expresspass -b 100000 -L 30000 > /run/a || fault "$1=$value: expresspass"
+			;;
 		d2tcp*)
 			flow -c d2tcp -b 100000 -L 30000 > /run/a || fault "$1=$value: d2tcp"
 			;;
@@ -460,6 +463,12 @@ test_settings()
 	setting soze_k_ns 0 0 10000000
 	setting soze_m_permille 0 0 1999
 	setting soze_form 0 0 2
+	setting credit 1 0 1
+	setting credit_dscp 40 0 60
+	setting credit_segs 0 0 64
+	setting credit_host_limit 1 0 1
+	setting expresspass_permille 1000 1 1000
+	setting flexpass_permille 450 1 1000
 	expect "settings" "$(in_ns ca ls /proc/sys/net/fairlane | wc -l)" -eq $tested
 	# Live: the target of Swift moves the queue.
 	flow -c swift -b -1 -L 1000 > /run/a &
@@ -744,6 +753,7 @@ test_removal()
 	done
 	drop_net
 	rmmod sch_fabric || fault "sch_fabric is not removed"
+	rmmod fairlane_credit || fault "not removed: $(lsmod)"
 	rmmod fairlane || fault "not removed: $(lsmod)"
 	load || fault "not loaded again"
 }

@@ -1,0 +1,264 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck disable=SC2086,SC2317,SC3044 # words; called by name; own functions
+#
+# Controls whose receivers give credit, in virtual time:
+#
+#	xa --- xr --- xb	1 Gbit/s from xr to xb, base RTT about 35 us
+#
+# Names of tests as arguments select. Needs root, lablink, ip, tc, ss and, in
+# PATH, flowgen and lablink-ctl; $MODULES is the folder of the modules.
+set -u
+# shellcheck disable=SC1090,SC1091 # guest.sh is looked at by itself
+. "${LIB:?the file selftests/lib/guest.sh}"
+: "${MODULES:?folder of the modules}"
+controls=expresspass
+
+load() { load_modules fairlane fairlane_credit $(for cc in $controls; do echo tcp_$cc; done) sch_fabric; }
+drop_net() { drop_nodes xa xr xb; }
+
+# A fresh topology, whose 1 Gbit/s link has a band for credits both ways.
+net()
+{
+	three_nodes xa xr xb '10gbit' '' || return 1
+	for n in xa xb; do
+		in_ns $n sysctl -q -w net.fairlane.line_rate_mbps=1000
+	done
+	for dev in east west; do
+		tc -n xr qdisc replace dev $dev root handle 1: fabric limit 4mb bands 2 \
+			dscp 40:1 0-39,41-63:2 band 1 strict limit 860 rate 40mbit burst 200 band 2 weight 1 || return 1
+	done
+	# Time stamps of the first microsecond are 0, which the stack takes for none.
+	sleep 0.01
+	# Address resolution done before anything is timed.
+	flow -c cubic -b 1000 -a 10.0.2.1 > /dev/null &&
+	flow -c cubic -b 1000 -a fd00:2::1 > /dev/null
+}
+
+flow() { flowgen -f xa -t xb -a 10.0.2.1 "$@"; }
+
+# Counter $2 of credit in namespace $1.
+credit() { in_ns "$1" awk -v c="$2" '$1 == c { print $2 }' /proc/net/fairlane_credit; }
+
+# Each line of a report in file $1: complete, no gap above $2 us.
+complete()
+{
+	while read -r _ n _ received _ longest _ end _ state; do
+		what="flow $n of $cc ($received bytes, the last at $end us)"
+		expect "$what" "$state" = 'done'
+		expect "longest gap of $what, us" "$longest" -le "$2"
+	done < "$1"
+	[ -s "$1" ] || fault "no flows in $1"
+}
+
+# Every segment has had its credit; nearly every credit was used; nobody fell back.
+# A receiver has no setting.
+test_credit_pays_for_all()
+{
+	for cc in $controls; do
+		for segs in 1 4 8; do
+			in_ns xb sysctl -q -w net.fairlane.credit_segs=$segs
+			for addr in 10.0.2.1 fd00:2::1 ::ffff:10.0.2.1; do
+				got=$(credit xa got) wasted=$(credit xa wasted)
+				data=$(counter xa TcpExtTCPOrigDataSent)
+				flow -a $addr -c $cc -n 4 -b 1000000 -L 1000 > /run/out ||
+					fault "$cc to $addr"
+				complete /run/out 20000
+				got=$(($(credit xa got) - got))
+				wasted=$(($(credit xa wasted) - wasted))
+				data=$(($(counter xa TcpExtTCPOrigDataSent) - data))
+				echo "# $cc $addr: $segs segments a credit, $got credits, $wasted wasted, $data segments"
+				expect "credits" "$got" -gt $((2700 / segs))
+				[ $cc = flexpass ] ||
+					expect "segments for $got credits of $segs" "$data" -le $((got * segs))
+				expect "percent wasted" $((wasted * 100 / got)) -le 2
+			done
+		done
+		expect "flows that fell back" "$(credit xa fallbacks)" -eq 0
+		expect "malformed" "$(($(credit xa bad) + $(credit xb bad)))" -eq 0
+		expect "not believed" "$(($(credit xa stray) + $(credit xb stray)))" -eq 0
+	done
+}
+
+# From an accepted socket, and both ways at once.
+test_accepted()
+{
+	for cc in $controls; do
+		flow -r -c $cc -n 4 -b 1000000 -L 1000 > /run/out || fault "from an accepted socket"
+		complete /run/out 20000
+		in_ns xa sysctl -q -w net.ipv4.tcp_congestion_control=$cc
+		in_ns xb sysctl -q -w net.ipv4.tcp_congestion_control=$cc
+		flow -n 2 -b 2000000 -L 1000 > /run/a &
+		flow -r -p 5001 -n 2 -b 2000000 -L 1000 > /run/b
+		complete /run/b 20000
+		wait
+		complete /run/a 20000
+	done
+}
+
+# what ss and fairlane say of the flow to port $1
+says()
+{
+	in_ns xa ss -tinHO "dport = :$1"
+	fairlane -n xa -j flow show dport "$1"
+}
+
+# Nobody gives credit: after three requests the flow goes on with another control.
+test_peer_without_credit()
+{
+	in_ns xb sysctl -q -w net.fairlane.credit=0
+	for cc in $controls; do
+		flow -c $cc -n 4 -b 300000 -L 1000 > /run/out || fault "$cc"
+		complete /run/out 30000
+		asked=$(credit xa asked) fell=$(credit xa fallbacks)
+		flow -c $cc -b -1 -L 30 > /run/out &
+		sleep 0.02
+		says 5000 > /run/says
+		wait
+		grep -q "$cc-" /run/says || fault "another control is not shown: $(cat /run/says)"
+		grep -q fallback /run/says || fault "no fallback: $(cat /run/says)"
+		expect "requests" $(($(credit xa asked) - asked)) -le 4
+		expect "fallbacks" $(($(credit xa fallbacks) - fell)) -eq 1
+		expect "bytes in 30 ms" "$(field received 0 /run/out)" -ge 2000000
+	done
+	expect "refused" "$(credit xb refused)" -ge 6
+}
+
+# eating DEVICE MATCH...: the router eats what it sends through DEVICE
+eating()
+{
+	dev=$1
+	shift
+	tc -n xr qdisc replace dev "$dev" clsact
+	tc -n xr filter add dev "$dev" egress protocol ip pref 1 u32 $(printf 'match %s ' "$@") action drop ||
+		fault "no filter $*"
+}
+
+# A path that eats credits, or everything with our option, one way or the other: another
+# control takes over, and what it sends has no option.
+test_path_eats()
+{
+	option='u32 0xfd004658 0xff00ffff at 40'
+	for cc in $controls; do
+		for dev in credits west east; do
+			if [ $dev = credits ]; then
+				eating west 'ip tos 0xa0 0xfc'
+			else
+				eating $dev "$option"
+			fi
+			fell=$(credit xa fallbacks)
+			flow -c $cc -n 2 -b 300000 -L 8000 > /run/out || fault "$cc, $dev"
+			complete /run/out 700000
+			expect "fallbacks, $dev" $(($(credit xa fallbacks) - fell)) -eq 2
+			tc -n xr qdisc del dev east clsact 2> /dev/null
+			tc -n xr qdisc del dev west clsact 2> /dev/null
+		done
+	done
+}
+
+# Impairment $1 (netem) of the data's way, $2 of the credits'.
+impaired()
+{
+	tc -n xr qdisc replace dev east root netem limit 1000 rate 1gbit delay 5us $1 || fault "netem $1"
+	tc -n xr qdisc replace dev west root netem limit 1000 delay 5us $2 || fault "netem $2"
+	for cc in $controls; do
+		flow -c $cc -n 3 -b 3000000 -L 4000 > /run/out || fault "$cc with $*"
+		complete /run/out 700000
+		expect "flows that fell back" "$(credit xa fallbacks)" -eq 0
+	done
+}
+
+test_data_loss() { impaired 'loss random 1%' ''; }
+test_credit_loss() { impaired '' 'loss random 5%'; }
+test_reordering() { impaired 'delay 40us reorder 95% 50%' 'delay 40us reorder 95% 50%'; }
+test_duplicates() { impaired 'duplicate 5%' 'duplicate 5%'; }
+
+# Aborts at any moment, both ends; nothing is left.
+test_aborts()
+{
+	for cc in $controls; do
+		for ms in 1 3 10; do
+			flow -c $cc -n 60 -b -1 -A $ms > /run/out
+			flow -r -c $cc -n 60 -b -1 -A $ms > /run/out
+		done
+		flow -c $cc -n 20 -b 100000 -e -L 2000 > /run/out || fault "lost data at close()"
+		complete /run/out 100000
+	done
+	sleep 2
+	expect "sockets left" "$(in_ns xa ss -tnH state established | wc -l)" -eq 0
+	given=$(credit xb given)
+	sleep 1
+	expect "credits to nobody" "$(credit xb given)" -eq "$given"
+}
+
+# From one control to another under traffic.
+test_switch()
+{
+	for cc in $controls; do
+		for other in cubic reno; do
+			flow -c $cc -n 4 -b 4000000 -S $other@100@200 -L 2000 > /run/out ||
+				fault "$cc and $other"
+			complete /run/out 100000
+		done
+	done
+}
+
+# Without SACK, without time stamps.
+test_poor_peers()
+{
+	for key in tcp_timestamps tcp_sack; do
+		in_ns xb sysctl -q -w net.ipv4.$key=0
+		for cc in $controls; do
+			flow -c $cc -n 2 -b 3000000 -L 1000 > /run/out || fault "$cc without $key"
+			complete /run/out 50000
+		done
+		in_ns xb sysctl -q -w net.ipv4.$key=1
+	done
+}
+
+# Credits and requests of somebody who is not the peer: none is believed, and the counters tell.
+# Of somebody who sees everything: as many credits as the receiver bears, no more.
+test_forged()
+{
+	for cc in $controls; do
+		in_ns xa sysctl -q -w net.ipv4.ip_local_port_range='30000 30000'
+		flow -c $cc -b -1 -L 40 > /run/out &
+		sleep 0.01
+		stray=$(credit xa stray) requests=$(credit xb requests)
+		in_ns xr python3 ./forge.py credit 10.0.2.1 5000 10.0.1.1 30000 2000 || fault "forge.py"
+		in_ns xr python3 ./forge.py request 10.0.1.1 30000 10.0.2.1 5000 2000 || fault "forge.py"
+		expect "credits not believed" $(($(credit xa stray) - stray)) -ge 1990
+		expect "requests that were believed" $(($(credit xb requests) - requests)) -le 20
+		wait
+		expect "malformed" "$(credit xa bad)" -eq 0
+		in_ns xr python3 ./forge.py garbage 10.0.2.1 5000 10.0.1.1 30000 500 || fault "forge.py"
+	done
+}
+
+test_idle_flows()
+{
+	for cc in $controls; do
+		flow -c $cc -n 400 -b 20000 -w 2000@100000 -L 4000 > /run/out || fault "$cc"
+		complete /run/out 200000
+	done
+}
+
+# Modules go while sockets have been using them, and come back.
+test_removal()
+{
+	drop_net
+	for cc in $controls; do
+		remove_module tcp_$cc 300 1 || fault "tcp_$cc cannot be removed"
+	done
+	remove_module fairlane_credit 50 0.1 || fault "fairlane_credit cannot be removed"
+	remove_module fairlane 50 0.1 || fault "fairlane cannot be removed"
+	load || fault "modules cannot be loaded again"
+}
+
+load || exit 1
+if [ $# -gt 0 ]; then
+	run_tests 1 "$@"
+else
+	run_tests 1 credit_pays_for_all accepted peer_without_credit path_eats data_loss \
+		credit_loss reordering duplicates aborts switch poor_peers forged idle_flows removal
+fi
