@@ -117,9 +117,12 @@ TEST(random_flows_and_events)
 TEST(flow_round_trip)
 {
 	struct nl_msg *msg = nlmsg_alloc_size(4096);
-	struct fairlane_id id = { .cookie = 0x123456789a, .family = AF_INET,
-				  .src = { 10, 0, 0, 1 }, .dst = { 10, 0, 0, 2 },
-				  .sport = 40000, .dport = 5201 };
+	/* static: what is between the fields is compared, too */
+	static struct fairlane_id id = {
+		.cookie = 0x123456789a, .family = AF_INET,
+		.src = { 10, 0, 0, 1 }, .dst = { 10, 0, 0, 2 },
+		.sport = 40000, .dport = 5201,
+	};
 	struct nlattr *attrs[FL_A_FLOW_MAX + 1];
 	struct fairlane_flow flow;
 
