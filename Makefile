@@ -24,7 +24,7 @@ export O KDIR DESTDIR PREFIX
 TOOLS := tools/lab tools/lab/guest tools/lab/kmod tools/libfairlane tools/fairlane iproute2-patches
 
 .DEFAULT_GOAL := help
-.PHONY: help deps kernel lab modules tools demo results check check-all lint \
+.PHONY: help deps kernel lab modules tools demo results check check-all lint space \
 	install uninstall clean distclean
 
 help:
@@ -34,6 +34,7 @@ help:
 	@echo '  make check      tests (about 15 minutes; the first time longer)'
 	@echo '  make check-all  also debug kernel, stock kernels in QEMU, all figures'
 	@echo '  make results    measure all figures again, write Documentation/results*.rst'
+	@echo '  make space SEEDS=1..100   random set-ups: which fail, worst first (CONTROL=, SET=)'
 	@echo '  make lint       checkpatch, sparse, kernel-doc, shellcheck, codespell'
 	@echo 'For a real host:'
 	@echo '  make modules KDIR=/lib/modules/$$(uname -r)/build'
@@ -81,6 +82,11 @@ check: lab
 check-all: lab
 	@scripts/deps test stock
 	@selftests/run all
+
+# CONTROL=CONTROL[/SPACE], SET='DIMENSION=VALUE ...', SSH=, SYSCTL=: see the script.
+space: lab
+	@scripts/deps test
+	@selftests/space/sweep $(or $(CONTROL),prioplus/basic) $(or $(SEEDS),1..100) $(SET)
 
 lint:
 	@scripts/deps lab test

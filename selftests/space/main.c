@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * space CONTROL[/SPACE] SEED [DIMENSION=VALUE]... - a random set-up as a scenario of
+ * the lab, on standard output. The same arguments give the same scenario.
+ */
+#include "space.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct space_control *const controls[] = {
+	&space_prioplus,
+};
+
+static void usage(void)
+{
+	size_t i, k;
+
+	fputs("space CONTROL[/SPACE] SEED [DIMENSION=VALUE]...; there are:\n",
+	      stderr);
+	for (i = 0; i < sizeof(controls) / sizeof(controls[0]); i++)
+		for (k = 0; controls[i]->spaces[k]; k++)
+			fprintf(stderr, "  %s/%s\n", controls[i]->name,
+				controls[i]->spaces[k]);
+	exit(2);
+}
+
+/* Find "CONTROL" or "CONTROL/SPACE". */
+static const struct space_control *find(struct space_setup *s, const char *what)
+{
+	const struct space_control *c;
+	size_t i, k, len = strcspn(what, "/");
+
+	for (i = 0; i < sizeof(controls) / sizeof(controls[0]); i++) {
+		c = controls[i];
+		if (strlen(c->name) != len || strncmp(c->name, what, len))
+			continue;
+		s->control = c->name;
+		for (k = 0; c->spaces[k]; k++) {
+			s->space = c->spaces[k];
+			if (!what[len] || !strcmp(what + len + 1, s->space))
+				return c;
+		}
+	}
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	const struct space_control *c;
+	struct space_setup s = { 0 };
+	char *end;
+	int i;
+
+	if (argc < 3)
+		usage();
+	c = find(&s, argv[1]);
+	errno = 0;
+	s.seed = strtoull(argv[2], &end, 10);
+	if (!c || *end || errno || argv[2][0] == '-')
+		usage();
+	for (i = 3; i < argc; i++)
+		dim_give(&s, argv[i]);
+	c->draw(&s);
+	dim_check(&s);
+	path_write(&s, stdout);
+	return fflush(stdout) || ferror(stdout);
+}

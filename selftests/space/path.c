@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The way from the senders to the receiver, the same dimensions for all controls,
+ * and the scenario as a whole.
+ *
+ * Each sender is a host of its own. With one hop they hang on the receiver's switch;
+ * with more, a chain of switches follows, each link as fast as the bottleneck, and
+ * the first one's port is it.
+ */
+#include "space.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Ethernet header and TCP with time stamps, and what a packet takes on the line. */
+#define ACK_BYTES	(14 + 20 + 32 + 24)
+#define LINE_BYTES	(14 + 24)
+/* Least delay of a link, us. */
+#define LEAST_DELAY_US	0.1
+
+/* Time of @bytes on the bottleneck's line, us. */
+static double line_us(const struct space_setup *s, double bytes)
+{
+	return bytes * 8e6 / s->rate_bps;
+}
+
+static int hops_of(const struct space_setup *s)
+{
+	const char *hops = dim_of(s, "hops");
+
+	return *hops ? atoi(hops) : 1;
+}
+
+/* Delay of a link so that the base RTT is what was drawn, us. */
+static double link_us(const struct space_setup *s, double base_us)
+{
+	int links = hops_of(s) + 1;
+	double rest_us = base_us - links * line_us(s, s->wire_bytes + ACK_BYTES);
+	double us = rest_us / (2 * links);
+
+	return us < LEAST_DELAY_US ? LEAST_DELAY_US : us;
+}
+
+/* Draw rate, base RTT, MTU and the other dimensions of the way. */
+void path_draw(struct space_setup *s, bool wide)
+{
+	double base_us, least_us;
+	int mtu;
+
+	if (wide) {
+		s->rate_bps = atof(DIM_PICK(s, "rate_gbit", "0.01", "0.1", "1",
+					    "10", "25", "40", "100", "100",
+					    "200", "400")) * 1e9;
+		mtu = atoi(DIM_PICK(s, "mtu", "1500", "1500", "4000", "9000"));
+		DIM_PICK(s, "hops", "1", "1", "1", "2", "3");
+		DIM_PICK(s, "far", "1", "1", "1", "4", "16");
+		DIM_PICK(s, "noise", "none", "none", "none", "fig7", "uniform",
+			 "machine");
+		DIM_PICK(s, "offload", "off", "off", "on");
+		base_us = dim_log(s, "base_us", 5, 5000);
+	} else {
+		s->rate_bps = atof(DIM_PICK(s, "rate_gbit", "10", "25", "40",
+					    "100")) * 1e9;
+		mtu = atoi(DIM_PICK(s, "mtu", "1500", "1500", "9000"));
+		base_us = dim_log(s, "base_us", 6, 400);
+	}
+	DIM_PICK(s, "ack", "every", "delayed");
+	s->wire_bytes = mtu + LINE_BYTES;
+	least_us = 2 * link_us(s, base_us);
+	s->base_us = (hops_of(s) + 1) *
+		     (least_us + line_us(s, s->wire_bytes + ACK_BYTES));
+}
+
+static void entry_begin(struct space_text *t)
+{
+	if (!t->f)
+		t->f = open_memstream(&t->text, &t->bytes);
+	if (!t->f)
+		die("no memory");
+	if (t->entries++)
+		fputs(", ", t->f);
+}
+
+/* Add an entry to a part of the scenario. */
+void entry_add(struct space_text *t, const char *format, ...)
+{
+	va_list ap;
+
+	entry_begin(t);
+	va_start(ap, format);
+	vfprintf(t->f, format, ap);
+	va_end(ap);
+}
+
+/* Add a group of @flows hosts with a flow each; @format: the keys of the group
+ * beside from.
+ */
+void group_add(struct space_setup *s, const char *name, int flows,
+	       const char *format, ...)
+{
+	va_list ap;
+
+	entry_add(&s->groups, "\"%s\": {\"from\": \"h[%d-%d]\", ", name,
+		  s->hosts + 1, s->hosts + flows);
+	va_start(ap, format);
+	vfprintf(s->groups.f, format, ap);
+	va_end(ap);
+	fputs("}", s->groups.f);
+	s->hosts += flows;
+}
+
+/* Add a measure, @format its keys, that must be as @must says (">= 0.95"). */
+void measure_add(struct space_setup *s, const char *name, const char *must,
+		 const char *format, ...)
+{
+	va_list ap;
+
+	entry_add(&s->measures, "\"%s\": {", name);
+	va_start(ap, format);
+	vfprintf(s->measures.f, format, ap);
+	va_end(ap);
+	fputs("}", s->measures.f);
+	if (must)
+		entry_add(&s->expect, "\"%s %s\"", name, must);
+}
+
+/* What was added to a part. */
+static const char *entries(struct space_text *t)
+{
+	if (!t->f)
+		return "";
+	fflush(t->f);
+	return t->text;
+}
+
+static void write_topology(const struct space_setup *s, FILE *out)
+{
+	double delay_ns = 1e3 * link_us(s, s->base_us);
+	double far = atof(dim_of(s, "far"));
+	int hops = hops_of(s), i;
+
+	fprintf(out, "\"topology\": {\"hosts\": [\"h[1-%d]\", \"r\"], \"switches\": [\"s[1-%d]\"], \"links\": [",
+		s->hosts, hops);
+	for (i = 1; i <= s->hosts; i++)
+		fprintf(out, "{\"ends\": [\"h%d\", \"s1\"]%s}, ", i,
+			far > 1 && !(i % 2) ? ", \"delay\": \"${far_delay}\"" : "");
+	for (i = 1; i < hops; i++)
+		fprintf(out, "{\"ends\": [\"s%d\", \"s%d\"]}, ", i, i + 1);
+	fprintf(out, "{\"ends\": [\"s%d\", \"r\"]}]}", hops);
+	fprintf(out, ", \"link\": {\"rate\": \"%.0fbit\", \"delay\": \"%.0fns\", \"mtu\": %d",
+		s->rate_bps, delay_ns, s->wire_bytes - LINE_BYTES);
+	if (!strcmp(dim_of(s, "offload"), "on"))
+		fputs(", \"offload\": \"on\"", out);
+	fputs("}", out);
+}
+
+/* Noise is on the receiver's link, both ways. */
+static void write_noise(const struct space_setup *s, FILE *out)
+{
+	const char *noise = dim_of(s, "noise");
+	char last[16];
+
+	snprintf(last, sizeof(last), "s%d", hops_of(s));
+	if (!*noise || !strcmp(noise, "none"))
+		return;
+	fprintf(out, ", \"ports\": {\"r:%s\": {\"noise\": ", last);
+	if (!strcmp(noise, "fig7"))
+		/* minimum to maximum of Figure 7's distribution */
+		fputs("[\"0ns\", \"100ns\", \"182ns\", \"250ns\", \"353ns\", \"876ns\"]", out);
+	else if (!strcmp(noise, "uniform"))
+		fputs("{\"max\": \"5us\"}", out);
+	else
+		/* as of a virtual machine: mostly little, now and then much */
+		fputs("[\"0ns\", \"1us\", \"2us\", \"3us\", \"4us\", \"5us\", \"6us\", \"8us\", \"12us\", \"40us\"]", out);
+	fputs("}}", out);
+}
+
+/* Write the scenario, which is YAML as JSON is. */
+void path_write(struct space_setup *s, FILE *out)
+{
+	double far = atof(dim_of(s, "far"));
+	int i;
+
+	fprintf(out, "{\"title\": \"%s/%s %llu\", \"seed\": %llu, \"duration\": \"%.1fus\", \"params\": {",
+		s->control, s->space, (unsigned long long)s->seed,
+		(unsigned long long)s->seed, s->end_us);
+	for (i = 0; i < s->dims; i++)
+		fprintf(out, "\"%s\": \"%s\", ", s->dim[i].name,
+			s->dim[i].value);
+	if (far > 1)
+		fprintf(out, "\"far_delay\": \"%.0fns\", ",
+			1e3 * link_us(s, s->base_us) +
+			1e3 * s->base_us * (far - 1) / 2);
+	fprintf(out, "\"rtt_us\": \"%.3f\"}, ", s->base_us);
+	write_topology(s, out);
+	write_noise(s, out);
+	fprintf(out, ", \"bottleneck\": \"s1:%s\", \"switches\": {\"*\": {\"qdisc\": \"fabric limit 64mb\"}}",
+		hops_of(s) > 1 ? "s2" : "r");
+	fprintf(out, ", \"group_defaults\": {\"to\": \"r\", \"cc\": \"%s\", \"ack\": \"%s\", \"start_jitter\": \"20us\"%s%s}",
+		s->control, dim_of(s, "ack"), s->defaults.f ? ", " : "",
+		entries(&s->defaults));
+	fprintf(out, ", \"groups\": {%s}, \"measures\": {%s}, \"expect\": [%s]",
+		entries(&s->groups), entries(&s->measures), entries(&s->expect));
+	fprintf(out, ", \"hosts\": {\"*\": {\"sysctl\": {%s}}}}\n",
+		entries(&s->sysctl));
+}

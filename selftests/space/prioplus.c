@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Set-ups of PrioPlus: classes of flows with priorities that come and go at one
+ * port.
+ *
+ *	basic	2 to 5 of 11 classes, 10 to 100 Gbit/s, base RTT 6 to 400 us, one hop
+ *	wide	2 to 8 of 16 classes and every dimension of path.c
+ *	lone	one flow on an idle path, whatever it believes
+ *
+ * Between two changes the time is judged that is left after max(300 us, 20 base
+ * RTTs): the highest class that sends has .95 of the link, and the line is .95 used.
+ */
+#include "space.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CLASSES_MAX	8
+
+/* Packets of a run, on average: more take too long. */
+#define PACKETS_MAX	400e3
+
+struct class {
+	int priority;
+	int flows;
+	double start_us, stop_us;
+};
+
+/* A permutation of @n numbers that seed and @name decide. */
+static void shuffle(struct space_setup *s, const char *name, int *order, int n)
+{
+	char each[24];
+	int i, k, t;
+
+	for (i = 0; i < n; i++)
+		order[i] = i;
+	for (i = n - 1; i > 0; i--) {
+		snprintf(each, sizeof(each), "%s%d", name, i);
+		k = dim_random(s, each) * (i + 1);
+		t = order[i];
+		order[i] = order[k];
+		order[k] = t;
+	}
+}
+
+/* Priorities of the classes, rising. */
+static void draw_priorities(struct space_setup *s, struct class *c, int n,
+			    int highest)
+{
+	int of[32], i, k, t;
+
+	shuffle(s, "priority", of, highest);
+	for (i = 0; i < n; i++) {
+		t = of[i] + 1;
+		for (k = i; k > 0 && c[k - 1].priority > t; k--)
+			c[k].priority = c[k - 1].priority;
+		c[k].priority = t;
+	}
+}
+
+/* Classes start one after the other, and then stop one after the other. */
+static void draw_order(struct space_setup *s, struct class *c, int n)
+{
+	const char *order = DIM_PICK(s, "order", "up", "up", "down", "random",
+				     "random", "random");
+	int start[CLASSES_MAX], stop[CLASSES_MAX], i;
+
+	shuffle(s, "start", start, n);
+	shuffle(s, "stop", stop, n);
+	for (i = 0; i < n; i++) {
+		if (!strcmp(order, "up")) {
+			start[i] = i;
+			stop[i] = n - 1 - i;
+		} else if (!strcmp(order, "down")) {
+			start[i] = n - 1 - i;
+			stop[i] = n - 1 - i;
+		}
+	}
+	for (i = 0; i < n; i++) {
+		c[i].start_us = start[i] * s->step_us;
+		/* nobody is there after the last stop */
+		c[i].stop_us = (n + stop[i]) * s->step_us;
+	}
+	s->end_us = (2 * n - 1) * s->step_us;
+	for (i = 0; i < n; i++)
+		c[i].stop_us = fmin(c[i].stop_us, s->end_us);
+}
+
+/* What is judged between two changes. */
+static void judge(struct space_setup *s, const struct class *c, int n)
+{
+	char window[80], name[16];
+	double from_us;
+	int step, i, top;
+
+	for (step = 0; step < 2 * n - 1; step++) {
+		from_us = step * s->step_us;
+		snprintf(window, sizeof(window), "[\"%.1fus\", \"%.1fus\"]",
+			 from_us + s->settle_us, from_us + s->step_us - 1);
+		for (top = -1, i = 0; i < n; i++)
+			if (c[i].start_us <= from_us + 1 &&
+			    c[i].stop_us > from_us + 1)
+				top = i;
+		if (top < 0)
+			continue;
+		snprintf(name, sizeof(name), "share%d", step);
+		measure_add(s, name, ">= 0.95",
+			    "\"kind\": \"share\", \"group\": \"c%d\", \"window\": %s",
+			    c[top].priority, window);
+		snprintf(name, sizeof(name), "util%d", step);
+		measure_add(s, name, ">= 0.95",
+			    "\"kind\": \"utilisation\", \"window\": %s", window);
+	}
+}
+
+/* Lower classes above 5 % for long. */
+static void judge_intrusion(struct space_setup *s)
+{
+	double limit_us = fmax(1000, 50 * s->base_us);
+	double bin_us = fmax(limit_us / 10,
+			     40 * s->wire_bytes * 8e6 / s->rate_bps);
+	char must[40];
+
+	snprintf(must, sizeof(must), "<= %.0fus", limit_us);
+	measure_add(s, "intrusion", must,
+		    "\"kind\": \"intrusion\", \"bin\": \"%.0fns\"",
+		    1e3 * fmin(bin_us, s->end_us));
+}
+
+/* What the flows are told of the path. */
+static void draw_base(struct space_setup *s)
+{
+	const char *base = DIM_PICK(s, "base", "measured", "measured", "given",
+				    "low", "high");
+
+	if (!strcmp(base, "given"))
+		entry_add(&s->defaults, "\"base_rtt\": \"path\"");
+	else if (!strcmp(base, "low"))
+		entry_add(&s->defaults, "\"base_rtt\": \"%.0fns\"",
+			  700 * s->base_us);
+	else if (!strcmp(base, "high"))
+		entry_add(&s->defaults, "\"base_rtt\": \"%.0fns\"",
+			  1500 * s->base_us);
+	if (!strcmp(dim_of(s, "offload"), "on"))
+		entry_add(&s->sysctl, "\"net.fairlane.gso_segs\": 8");
+}
+
+static void draw_staircase(struct space_setup *s, bool wide)
+{
+	int n = wide ? dim_int(s, "classes", 2, 8) : dim_int(s, "classes", 2, 5);
+	int flows = 0, i;
+	struct class c[CLASSES_MAX] = { 0 };
+	char name[16];
+
+	draw_priorities(s, c, n, wide ? 15 : 11);
+	draw_order(s, c, n);
+	for (i = 0; i < n; i++) {
+		snprintf(name, sizeof(name), "flows%d", i);
+		c[i].flows = 1 << (int)(dim_random(s, name) * (wide ? 7 : 5));
+		flows += c[i].flows;
+	}
+	for (i = 0; i < n; i++) {
+		snprintf(name, sizeof(name), "c%d", c[i].priority);
+		group_add(s, name, c[i].flows,
+			  "\"priority\": %d, \"start\": \"%.1fus\", \"stop\": \"%.1fus\"",
+			  c[i].priority, c[i].start_us, c[i].stop_us);
+	}
+	snprintf(name, sizeof(name), "%d", flows);
+	dim_text(s, "flows", name);
+	judge(s, c, n);
+	judge_intrusion(s);
+}
+
+/* One flow: .9 of the line within 100 base RTTs and 50 ms. */
+static void draw_lone(struct space_setup *s)
+{
+	double settle_us = 100 * s->base_us + 50e3;
+	int priority = dim_int(s, "priority", 0, 15);
+
+	s->end_us = settle_us + fmax(2000, 40 * s->base_us);
+	group_add(s, "lone", 1,
+		  "\"priority\": %d, \"start\": \"0us\", \"stop\": \"%.1fus\"",
+		  priority, s->end_us);
+	measure_add(s, "util", ">= 0.9",
+		    "\"kind\": \"utilisation\", \"window\": [\"%.1fus\", \"%.1fus\"]",
+		    settle_us, s->end_us - 1);
+}
+
+static void draw(struct space_setup *s)
+{
+	bool wide = !space_is(s, "basic");
+
+	path_draw(s, wide);
+	s->settle_us = fmax(300, 20 * s->base_us);
+	s->step_us = s->settle_us + fmax(2000, 20 * s->base_us);
+	draw_base(s);
+	if (space_is(s, "lone"))
+		draw_lone(s);
+	else
+		draw_staircase(s, wide);
+}
+
+static const char *const spaces[] = { "basic", "wide", "lone", NULL };
+
+const struct space_control space_prioplus = {
+	.name = "prioplus",
+	.spaces = spaces,
+	.draw = draw,
+};

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Random set-ups for the lab. A set-up is a point in a space: for each of the
+ * space's dimensions (rate, base RTT, order of starts, ...) a value that the seed
+ * decides. A control says which dimensions its spaces have, who sends, and what is
+ * expected (struct space_control).
+ */
+#ifndef SPACE_H
+#define SPACE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define SPACE_DIMS	48
+
+/**
+ * struct space_dim - a dimension and its value in this set-up
+ * @name: name, as in the scenario's params
+ * @value: value, as there
+ * @given: it comes from the command line, not from the seed
+ */
+struct space_dim {
+	char name[24];
+	char value[40];
+	bool given;
+};
+
+/**
+ * struct space_text - a part of the scenario, as it grows
+ * @f: to write to
+ * @text: what was written, after fflush()
+ * @bytes: its length
+ * @entries: entries so far
+ */
+struct space_text {
+	FILE *f;
+	char *text;
+	size_t bytes;
+	int entries;
+};
+
+/**
+ * struct space_setup - a set-up
+ * @control: the control's name
+ * @space: which of its spaces
+ * @seed: what the set-up is drawn from
+ * @dim: its dimensions
+ * @dims: how many they are
+ * @rate_bps: rate of the bottleneck, bit/s
+ * @wire_bytes: a full packet on the line, bytes
+ * @base_us: RTT of a full packet and its ACK without queues, us; of the
+ *	near hosts where there are far ones
+ * @settle_us: time after a change from which on shares are judged, us
+ * @step_us: time from a change to the next one, us
+ * @hosts: sending hosts so far
+ * @end_us: end of the run, us
+ * @groups: entries of the scenario's groups
+ * @defaults: further entries of its group_defaults
+ * @measures: entries of its measures
+ * @expect: entries of its expectations
+ * @sysctl: entries of its hosts' sysctl
+ */
+struct space_setup {
+	const char *control;
+	const char *space;
+	uint64_t seed;
+	struct space_dim dim[SPACE_DIMS];
+	int dims;
+	double rate_bps;
+	int wire_bytes;
+	double base_us;
+	double settle_us;
+	double step_us;
+	int hosts;
+	double end_us;
+	struct space_text groups;
+	struct space_text defaults;
+	struct space_text measures;
+	struct space_text expect;
+	struct space_text sysctl;
+};
+
+/**
+ * struct space_control - a control that has spaces
+ * @name: as in TCP_CONGESTION
+ * @spaces: their names, NULL at the end; the first is the default
+ * @draw: draw a set-up: path_draw(), then groups, measures, expectations
+ */
+struct space_control {
+	const char *name;
+	const char *const *spaces;
+	void (*draw)(struct space_setup *s);
+};
+
+extern const struct space_control space_prioplus;
+
+/* dim.c: a dimension's value. What the command line gives wins over the seed; a
+ * dimension's value depends on seed, space and its own name alone, so that a new
+ * dimension does not move the others.
+ */
+double dim_random(const struct space_setup *s, const char *name);
+const char *dim_pick(struct space_setup *s, const char *name, int n,
+		     const char *const *values);
+double dim_log(struct space_setup *s, const char *name, double low,
+	       double high);
+int dim_int(struct space_setup *s, const char *name, int low, int high);
+const char *dim_text(struct space_setup *s, const char *name,
+		     const char *value);
+const char *dim_of(const struct space_setup *s, const char *name);
+void dim_give(struct space_setup *s, const char *assignment);
+void dim_check(const struct space_setup *s);
+bool space_is(const struct space_setup *s, const char *name);
+void die(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
+
+#define DIM_PICK(s, name, ...) \
+	dim_pick(s, name, sizeof((const char *[]){ __VA_ARGS__ }) / \
+		 sizeof(const char *), (const char *[]){ __VA_ARGS__ })
+
+/* path.c: the way from senders to receiver, and the scenario as a whole. */
+void path_draw(struct space_setup *s, bool wide);
+void path_write(struct space_setup *s, FILE *out);
+void group_add(struct space_setup *s, const char *name, int flows,
+	       const char *format, ...) __attribute__((format(printf, 4, 5)));
+void measure_add(struct space_setup *s, const char *name, const char *must,
+		 const char *format, ...) __attribute__((format(printf, 4, 5)));
+void entry_add(struct space_text *t, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+#endif /* SPACE_H */
