@@ -26,13 +26,25 @@
 #define PP_LONG_FIRST_PART	8
 /* Default of share_ns there, as a part of A. */
 #define PP_LONG_SHARE_PART	32
+/* A is at least so many tenths of a packet's time on the line: a queue is whole
+ * packets;
+ */
+#define PP_FLUCT_PKT_TENTHS	26
+/* and this part of the base RTT: what an RTT of growth does to the delay is a part of
+ * the RTT, whatever the queue.
+ */
+#define PP_FLUCT_BASE_PART	12
 /* Points for resuming: needed by the heir, */
 #define PP_CLEAR_HEIR		12
 /* needed in addition for each channel between; */
 #define PP_CLEAR_GAP		9
-/* those that a stop takes: the first dip is the own departure. */
+/* those that a stop takes: the first dip is the own departure; */
 #define PP_CLEAR_STOP		18
-#define PP_CLEAR_STOP_MAX	120
+/* those that a probe at base delay gives. */
+#define PP_CLEAR_BASE		6
+/* On a long path a probe takes as long as the dip: less is taken, and more given. */
+#define PP_CLEAR_STOP_LONG	12
+#define PP_CLEAR_BASE_LONG	12
 /* A probe on the line, bytes. */
 #define PP_PROBE_BYTES		91
 /* Probes of a priority use at most this part of the line: 1 / this. */
@@ -50,18 +62,29 @@ static u32 pp_start_permille(const struct pp_conf *cf, u32 prio)
 	return cf->start_permille;
 }
 
+/* A, with which channels are wide enough: all hosts of a fabric with the same line
+ * rate, packets and base RTT find the same.
+ */
+static u32 pp_fluct_ns(const struct pp_conf *cf, u32 pkt_ns)
+{
+	u64 least_ns = (u64)pkt_ns * PP_FLUCT_PKT_TENTHS / 10;
+
+	if (cf->paper)
+		return cf->fluct_ns;
+	least_ns = max_t(u64, least_ns, cf->base_ns / PP_FLUCT_BASE_PART);
+	return max_t(u64, cf->fluct_ns, least_ns);
+}
+
 /* What is different on a long path; see 9. in prioplus.c. */
 static void pp_chan_long(struct pp_chan *ch, const struct pp_conf *cf)
 {
-	u32 doublings = fls64(ch->bdp_wnd >> (FL_WND_SHIFT + 1));
-
-	ch->clear_stop = clamp_t(u32, PP_CLEAR_BASE * doublings, PP_CLEAR_STOP,
-				 PP_CLEAR_STOP_MAX);
+	ch->clear_stop = PP_CLEAR_STOP_LONG;
+	ch->clear_base = PP_CLEAR_BASE_LONG;
 	ch->first_wnd = max_t(u64, ch->first_wnd,
 			      min_t(u64, PP_LONG_FIRST_PKTS * FL_WND_ONE,
 				    ch->bdp_wnd / PP_LONG_FIRST_PART));
 	if (!ch->share_ns)
-		ch->share_ns = cf->fluct_ns / PP_LONG_SHARE_PART;
+		ch->share_ns = (ch->width_ns - cf->noise_ns) / PP_LONG_SHARE_PART;
 }
 
 /* How much of the evidence in 6. of prioplus.c this network asks for. */
@@ -84,7 +107,7 @@ static void pp_chan_resume(struct pp_chan *ch, u32 permille)
 int pp_chan_init(struct pp_chan *ch, const struct pp_conf *cf, u32 prio)
 {
 	u32 start_permille = pp_start_permille(cf, prio);
-	u32 pkt_ns, shorter_ns;
+	u32 pkt_ns, shorter_ns, fluct_ns;
 
 	if (!cf->base_ns || !cf->line_bps || cf->wire_bytes < 64 ||
 	    prio > PP_PRIO_MAX || !start_permille ||
@@ -93,12 +116,13 @@ int pp_chan_init(struct pp_chan *ch, const struct pp_conf *cf, u32 prio)
 	ch->ppn = fl_ppn(cf->line_bps, cf->wire_bytes);
 	if (!ch->ppn)
 		return -EINVAL;
-	ch->base_ns = cf->base_ns;
-	ch->width_ns = cf->fluct_ns + cf->noise_ns;
-	ch->target_ns = cf->base_ns + prio * ch->width_ns;
-	ch->limit_ns = ch->target_ns + cf->fluct_ns / 2 + cf->noise_ns;
-	ch->lower_ns = ch->target_ns - cf->fluct_ns / 2;
 	pkt_ns = div64_u64((u64)cf->wire_bytes * 8000000000ULL, cf->line_bps);
+	fluct_ns = pp_fluct_ns(cf, pkt_ns);
+	ch->base_ns = cf->base_ns;
+	ch->width_ns = fluct_ns + cf->noise_ns;
+	ch->target_ns = cf->base_ns + prio * ch->width_ns;
+	ch->limit_ns = ch->target_ns + fluct_ns / 2 + cf->noise_ns;
+	ch->lower_ns = ch->target_ns - fluct_ns / 2;
 	ch->eps_ns = cf->eps_ns ? cf->eps_ns : max_t(u32, 1000, pkt_ns);
 	if (!prio) {
 		/* a target that can be told from an empty queue */
@@ -134,6 +158,7 @@ int pp_chan_init(struct pp_chan *ch, const struct pp_conf *cf, u32 prio)
 	ch->clear_stop = PP_CLEAR_STOP;
 	ch->clear_heir = PP_CLEAR_HEIR;
 	ch->clear_gap = PP_CLEAR_GAP;
+	ch->clear_base = PP_CLEAR_BASE;
 	pp_weight_init(ch, cf->weight_milli, cf->share_ns);
 	ch->paced = !cf->paper &&
 		    cf->base_ns / PP_PACED_WIDTHS >= ch->width_ns;
@@ -159,6 +184,7 @@ void pp_move(struct pp_core *pp, bool up)
 {
 	pp->preempted = 0;
 	pp->gap = 0;
+	pp->gap_last = 0;
 	pp->clear = 0;
 	pp->hold = 0;
 	pp->over_rounds = 0;

@@ -15,9 +15,6 @@
 /* and forgets this many in an RTT outside. */
 #define PP_IN_CHANNEL_LEAVE	4
 
-/* Points for resuming that a probe at base delay gives. */
-#define PP_CLEAR_BASE		6
-
 /* Is this the base RTT? "delay == BaseRtt" in Algorithm 1. */
 static inline bool pp_at_base(const struct pp_chan *ch, u32 delay_ns)
 {

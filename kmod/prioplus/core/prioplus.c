@@ -58,13 +58,16 @@
  *    the original CC shrinks it meanwhile. The paper's rule makes the heir
  *    stop, too, and it all begins again. What a flow has settled in, it does
  *    not forget at once: of two flows, the first that stops leaves room that
- *    would let the other one fight on against the newcomer.
+ *    would let the other one fight on against the newcomer. A flow that was far
+ *    below the last channel in use stops at once, unless the line was empty when
+ *    it resumed: what is above the limit then, its own priority made.
  *
  * 6. Resuming. Only a queue at base delay, or a delay that stayed below the
  *    limit for several probes (resume_permille says how many: few for a
  *    network of few flows), lets a preempted flow resume, and a flow
- *    farther below the channel that was last in use needs more of them: the
- *    heir is the first to wake up, and the dip in the queue while one
+ *    farther below the channel that was last in use needs more of them (the last two
+ *    probes above the limit tell which that was, since the last one alone may have
+ *    met a queue that was draining): the heir is the first to wake up, and the dip in the queue while one
  *    priority hands over to the next wakes nobody. A delay below the limit that
  *    does not move counts for more than one that does: that is a lower
  *    priority's queue, not a newcomer's who is on the way up. Flows that met a
@@ -89,13 +92,15 @@
  *    step of the linear start sends at once would be a queue of many channels, so
  *    the sender spreads its window over a base RTT. A start that overshoots by a
  *    part of the BDP is above all limits, so each begins with up to ten packets,
- *    doubles at most, and ends at the own share of what line and channel hold. A
- *    higher priority pushes others out when it has a channel's worth, and needs
- *    some doublings more until it fills the line: those that it has stopped would
- *    take its climb for its end, and wait for that many more probes. And W_AI is
- *    so little of a BDP that shares would take seconds to meet: share_ns
+ *    doubles at most, and ends at the own share of what line and channel hold. And
+ *    W_AI is so little of a BDP that shares would take seconds to meet: share_ns
  *    (pp_weight.c) is A/32 unless it is set. A settled flow stops at the second sample
  *    that is a channel above its limit, without waiting for the end of a round.
+ *
+ * 10. Channels are at least 2.6 packets and a twelfth of the base RTT wide
+ *    (pp_fluct_ns() in pp_chan.c): a queue is whole packets, and an RTT of growth
+ *    changes the delay by a part of the RTT. In narrower ones a step jumps over
+ *    several priorities' channels, and the delay orders nobody.
  */
 #include "pp_count.h"
 #include "pp_weight.h"
@@ -127,8 +132,8 @@
 /* RTTs below the own channel that end the suspicion. */
 #define PP_HOLD_LOW		2
 
-/* Points for resuming (how many are needed: pp_chan.c): PP_CLEAR_BASE are given by a
- * probe at base delay, these by one below the limit,
+/* Points for resuming (how many are needed, and what a probe at base delay gives:
+ * pp_chan.c): these are given by one below the limit,
  */
 #define PP_CLEAR_BELOW		2
 /* or by one that saw what the last one saw, within PP_STILL_EPS epsilon, */
@@ -177,6 +182,7 @@ void pp_suspend_idle(struct pp_core *pp)
 	pp->stopped = 1;
 	pp->preempted = 0;
 	pp->gap = 0;
+	pp->gap_last = 0;
 	pp->clear = 0;
 }
 
@@ -283,7 +289,7 @@ static u32 pp_patience(const struct pp_core *pp, const struct pp_chan *ch,
 		       u32 delay_ns)
 {
 	if (pp->in_channel >= PP_SETTLED ||
-	    (pp->preempted && pp->gap >= PP_GAP_FAR))
+	    (pp->preempted && pp->gap >= PP_GAP_FAR && !pp->linear))
 		return PP_OVER_AT_ONCE;
 	if (pp->preempted &&
 	    pp_owns_less(pp, ch, delay_ns, PP_REST_EIGHTHS))
@@ -485,7 +491,7 @@ static bool pp_may_resume(struct pp_core *pp, const struct pp_chan *ch,
 	if (ch->paper || !pp->preempted)
 		return true;
 	if (pp_at_base(ch, delay_ns)) {
-		points = PP_CLEAR_BASE;
+		points = ch->clear_base;
 		if (pp->gap > 1)
 			need += (pp->gap - 1) * ch->clear_gap;
 	} else if (moved_ns < PP_STILL_EPS * ch->eps_ns) {
@@ -494,6 +500,20 @@ static bool pp_may_resume(struct pp_core *pp, const struct pp_chan *ch,
 	if (pp->clear < need)
 		pp->clear += points;
 	return pp->clear >= need;
+}
+
+/* A probe above the limit: how many channels is the queue above the own one? It may
+ * be draining already, so the last two probes count.
+ */
+static void pp_see_gap(struct pp_core *pp, const struct pp_chan *ch,
+		       u32 delay_ns)
+{
+	/* rounded with 0.2: q is a little lower than its target */
+	u32 gap = min_t(u32, (delay_ns - ch->target_ns + ch->width_ns / 5) /
+			     ch->width_ns, PP_GAP_MAX);
+
+	pp->gap = max_t(u32, gap, pp->gap_last);
+	pp->gap_last = gap;
 }
 
 /* What can be sent of a window: less than a packet is a packet, with that
@@ -568,10 +588,7 @@ enum pp_verdict pp_on_probe(struct pp_core *pp, const struct pp_chan *ch,
 	if (delay_ns >= ch->limit_ns) {
 		pp->clear = 0;
 		pp->preempted = 1;
-		/* rounded with 0.2: q is a little lower than its target */
-		pp->gap = min_t(u32, (delay_ns - ch->target_ns +
-				      ch->width_ns / 5) / ch->width_ns,
-				PP_GAP_MAX);
+		pp_see_gap(pp, ch, delay_ns);
 		if (!pp->gap)
 			pp_crowd_blocked(pp);
 	} else if (pp_may_resume(pp, ch, delay_ns)) {

@@ -26,7 +26,8 @@
  * @target_ns: D_target, base RTT included, ns
  * @limit_ns: D_limit, base RTT included, ns; U32_MAX = the flow never stops
  * @lower_ns: D_limit of the next lower priority, ns
- * @width_ns: A + B, distance of two priorities' targets, ns
+ * @width_ns: distance of two priorities' targets, ns: A + B, where A is at least
+ *	what packets and base RTT ask for, see pp_chan.c
  * @eps_ns: a delay less than this above @base_ns is the base RTT, ns
  * @probe_cap_ns: longest wait before a probe, ns
  * @probe_room_ns: time on the line in which each flow of the priority may
@@ -52,6 +53,7 @@
  * @clear_stop: points for resuming that a stop takes, see 6. in prioplus.c
  * @clear_heir: points that a preempted flow needs to resume
  * @clear_gap: points that it needs in addition for each channel between
+ * @clear_base: points that a probe at base delay gives
  */
 struct pp_chan {
 	u32 base_ns;
@@ -75,6 +77,7 @@ struct pp_chan {
 	u8 clear_stop;
 	u8 clear_heir;
 	u8 clear_gap;
+	u8 clear_base;
 	u64 ppn;
 	u64 bdp_wnd;
 	u64 start_wnd;
@@ -89,7 +92,8 @@ struct pp_chan {
  *	two links
  * @line_bps: line rate, bit/s
  * @wire_bytes: full packet on the line, bytes, at least 64
- * @fluct_ns: A, delay fluctuation of the original CC (section 4.3.2), ns
+ * @fluct_ns: A, delay fluctuation of the original CC (section 4.3.2), ns; more
+ *	where packets or the base RTT are long
  * @noise_ns: B, tolerable noise of a delay measurement (section 4.3.2), ns
  * @eps_ns: see struct pp_chan; 0 = the larger of 1 us and a packet's time
  * @probe_cap_ns: see struct pp_chan
@@ -172,7 +176,9 @@ enum pp_verdict {
  * @hold: RTTs for which a higher priority is suspected: no adaptive increase
  * @low_rounds: RTTs in a row that ended below @lower_ns during a hold
  * @glide: RTTs left to reach @glide_wnd; 0 = not on the way
- * @gap: channels between the own one and the delay that the last probe saw
+ * @gap: channels between the own one and the delay that probes saw, the larger of
+ *	the last two above the limit
+ * @gap_last: the same of the last one
  * @clear: points that probes have given for resuming
  * @stopped: not sending
  * @dual: the RTT after an adaptive increase is over (paper mode)
@@ -208,6 +214,7 @@ struct pp_core {
 	u8 low_rounds;
 	u8 glide;
 	u8 gap;
+	u8 gap_last;
 	s8 clear;
 	u8 stopped:1,
 	   dual:1,

@@ -130,6 +130,35 @@ TEST(defaults_are_derived)
 	CHECK_EQ(chan.probe_base_ns, 13000u);
 }
 
+/* Width of the channels at a line rate, a packet and a base RTT. */
+static u32 width_ns(u64 line_bps, u32 wire_bytes, u32 base_ns, bool paper)
+{
+	struct pp_conf cf = conf;
+	struct pp_chan ch;
+
+	cf.line_bps = line_bps;
+	cf.wire_bytes = wire_bytes;
+	cf.base_ns = base_ns;
+	cf.paper = paper;
+	CHECK_EQ(pp_chan_init(&ch, &cf, 5), 0);
+	CHECK_EQ(ch.target_ns, base_ns + 5 * ch.width_ns);
+	return ch.width_ns;
+}
+
+TEST(channels_are_as_wide_as_packets_and_base_rtt_ask)
+{
+	u32 set_ns = conf.fluct_ns + conf.noise_ns;
+
+	CHECK_EQ(width_ns(100000000000ULL, 1538, 12000, false), set_ns);
+	/* 2.6 packets of 7.2 us */
+	CHECK_EQ(width_ns(10000000000ULL, 9038, 20000, false),
+		 7230 * 26 / 10 + conf.noise_ns);
+	/* a twelfth of the base RTT */
+	CHECK_EQ(width_ns(100000000000ULL, 1538, 240000, false),
+		 20000 + conf.noise_ns);
+	CHECK_EQ(width_ns(10000000000ULL, 9038, 240000, true), set_ns);
+}
+
 TEST(starts_with_a_probe)
 {
 	start(3, true, 0);

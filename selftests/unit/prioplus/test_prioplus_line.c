@@ -352,4 +352,41 @@ TEST(priority_0_fills_the_link)
 	}
 }
 
+/* What a lone flow of priority 1 has of 100 Gbit/s while it is alone again, after eight
+ * flows of priority 7 came and went: 2 ms later it once had a sixth, and kept that.
+ */
+static double share_after(u64 prop_ns, u32 seed)
+{
+	struct bn b = { .line_bps = 100000000000ULL, .prop_ns = prop_ns };
+	double share;
+	int f;
+
+	bn_init(&b, 9, 7 * MS, seed);
+	CHECK_EQ(bn_add(&b, 0, 0, 1, false, 0, 7 * MS), 0);
+	for (f = 1; f < 9; f++)
+		CHECK_EQ(bn_add(&b, f, 1, 7, false,
+				2 * MS + bn_random(&b) % 20000, 4 * MS), 0);
+	bn_run(&b);
+	share = bn_share(&b, 0, 6 * MS, 7 * MS);
+	bn_free(&b);
+	return share;
+}
+
+TEST(a_lone_flow_has_an_empty_line_again)
+{
+	static const u64 prop_ns[] = { 2935, 4529, 8000, 20000 };
+	double share, least = 1;
+	u32 seed;
+	size_t i;
+
+	for (i = 0; i < sizeof(prop_ns) / sizeof(prop_ns[0]); i++) {
+		for (seed = 1; seed <= 5; seed++) {
+			share = share_after(prop_ns[i], seed);
+			least = share < least ? share : least;
+		}
+	}
+	printf("# least share %.3f\n", least);
+	CHECK(least > 0.95);
+}
+
 UNIT_MAIN
