@@ -28,6 +28,8 @@
 
 /* Paths that a namespace knows at a time. */
 #define FL_BASE_PATHS		1024
+/* Longest RTT of a handshake that is believed, us. */
+#define FL_BASE_HANDSHAKE_US	200000
 
 /**
  * struct fl_base_net - paths of a network namespace
@@ -82,6 +84,20 @@ static bool fl_base_take(struct fl_base *b, u32 data_ns, u32 probe_ns)
 	return true;
 }
 
+/* What the handshake says of a probe's RTT, ns; 0 = nothing. Its packets are as short as
+ * probes, and many a connection that sends into a queue was made before the queue. The
+ * stack counts whole microseconds: one more, so as not to be too low. What is longer than
+ * FL_BASE_HANDSHAKE_US may be of a SYN that was sent again.
+ */
+static u32 fl_base_handshake_ns(const struct sock *sk)
+{
+	u32 us = tcp_min_rtt(tcp_sk(sk));
+
+	if (!tcp_sk(sk)->srtt_us || us > FL_BASE_HANDSHAKE_US)
+		return 0;
+	return (us + 1) * NSEC_PER_USEC;
+}
+
 /**
  * fl_base_start() - what is known about a flow's path
  * @sk: the socket; caller holds its lock
@@ -95,7 +111,7 @@ void fl_base_start(struct sock *sk, struct fl_base *b)
 	b->probe_ns = FL_BASE_NONE;
 	b->turn_ns = 0;
 	b->window = fl_base_window(b, ktime_get_ns());
-	fl_base_learn(sk, b, ktime_get_ns(), 0, 0);
+	fl_base_learn(sk, b, ktime_get_ns(), 0, fl_base_handshake_ns(sk));
 }
 EXPORT_SYMBOL_GPL(fl_base_start);
 
