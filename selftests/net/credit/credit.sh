@@ -43,7 +43,7 @@ credit() { in_ns "$1" awk -v c="$2" '$1 == c { print $2 }' /proc/net/fairlane_cr
 # Each line of a report in file $1: complete, no gap above $2 us.
 complete()
 {
-	while read -r _ n _ received _ longest _ end _ state; do
+	while read -r _ n _ received _ longest _ end _ _ _ state; do
 		what="flow $n of $cc ($received bytes, the last at $end us)"
 		expect "$what" "$state" = 'done'
 		expect "longest gap of $what, us" "$longest" -le "$2"
@@ -178,8 +178,10 @@ test_aborts()
 {
 	for cc in $controls; do
 		for ms in 1 3 10; do
-			flow -c $cc -n 60 -b -1 -A $ms > /run/out
-			flow -r -c $cc -n 60 -b -1 -A $ms > /run/out
+			flow -c $cc -n 60 -b -1 $ms:all:abort > /run/out
+			expect "aborted" "$(grep -c 'state aborted' /run/out)" -eq 60
+			flow -r -c $cc -n 60 -b -1 $ms:all:abort > /run/out
+			expect "aborted" "$(grep -c 'state aborted' /run/out)" -eq 60
 		done
 		flow -c $cc -n 20 -b 100000 -e -L 2000 > /run/out || fault "lost data at close()"
 		complete /run/out 100000
