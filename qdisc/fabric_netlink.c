@@ -18,9 +18,11 @@ struct fabric_text {
 	const char *text;
 };
 
-/* Ranges that attributes share, from 0 if nothing else is said. */
+/* Ranges that attributes share. Not const: policies of older kernels point to them as
+ * to something that may be written.
+ */
 #define FABRIC_RANGE(name, from, to) \
-	static const struct netlink_range_validation name = \
+	static struct netlink_range_validation name = \
 		{ .min = (from), .max = (to) }
 
 FABRIC_RANGE(fabric_range_limit, 1, FABRIC_LIMIT_MAX_BYTES);

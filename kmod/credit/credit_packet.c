@@ -90,7 +90,8 @@ static int fl_credit_send_six(struct sock *sk, struct sk_buff *skb, u8 dsfield)
 	const struct ipv6_pinfo *np = inet6_sk(sk);
 	u32 bytes = skb->len;
 	struct ipv6hdr *ip;
-	int hops = READ_ONCE(np->hop_limit);
+	/* a bit field in some kernels, so no READ_ONCE() */
+	int hops = np->hop_limit;
 
 	tcp_hdr(skb)->check = ~tcp_v6_check(bytes, &sk->sk_v6_rcv_saddr,
 					    &sk->sk_v6_daddr, 0);
