@@ -3,9 +3,9 @@
  * Which sockets have telemetry: a table by socket, and counters.
  *
  * A socket gets an entry when its congestion control wants telemetry, or, where the
- * namespace reflects for all sockets, when the first option comes with data. The second happens in a netfilter hook, without the
- * socket lock, so the settings of a socket (fl_flow.c), which that lock
- * protects, are no place for it.
+ * namespace reflects for all sockets, when the first option comes with data. The second
+ * happens in a netfilter hook, for each packet, where the settings of a socket (fl_flow.c),
+ * which have a lock of their own, are no place for it.
  *
  * Entries go with the socket, at the tracepoint tcp_destroy_sock. A hook on
  * another processor may add one just then. The socket's state is TCP_CLOSE long
