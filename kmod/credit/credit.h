@@ -151,7 +151,7 @@ struct fl_pacer {
 	const struct net *net;
 	int ifindex;
 	u32 users;
-	spinlock_t lock;
+	spinlock_t lock; /* what follows, and the receivers */
 	struct fl_turn turn;
 	struct timerqueue_head queue;
 	struct hrtimer timer;

@@ -53,10 +53,10 @@ static int fl_credit_trim(struct sk_buff *skb, u8 pf, int ip_bytes,
 	while (opt + 2 <= end && *opt != TCPOPT_SACK) {
 		if (*opt == TCPOPT_NOP)
 			opt++;
-		else if (*opt == TCPOPT_EOL || opt[1] < 2)
-			return tcp_bytes;
-		else
+		else if (*opt != TCPOPT_EOL && opt[1] >= 2)
 			opt += opt[1];
+		else
+			return tcp_bytes;
 	}
 	if (opt + 2 > end || opt + opt[1] != end ||
 	    opt[1] < TCPOLEN_SACK_BASE + TCPOLEN_SACK_PERBLOCK + cut)

@@ -197,6 +197,7 @@ static void fl_sender_rest(struct fl_sender *s)
 		return;
 	while (s->ops->spare && fl_sender_due(s) && s->ops->spare(s))
 		;
+	/* pairs with fl_sender_credit() */
 	fl_gate_waste(&s->gate, smp_load_acquire(&s->gate.in));
 	if (s->gate.wasted == wasted)
 		return;

@@ -58,7 +58,11 @@ static struct fl_setting fl_credit_setting_table[] = {
 	FL_SETTING(struct fl_credit_settings, flexpass_permille, 450, 1, 1000),
 };
 
-static FL_SETTINGS(fl_credit_settings, fl_credit_setting_table);
+static struct fl_settings fl_credit_settings = {
+	.owner = KBUILD_MODNAME,
+	.table = fl_credit_setting_table,
+	.count = ARRAY_SIZE(fl_credit_setting_table),
+};
 
 static DEFINE_HASHTABLE(fl_credit_table, FL_CREDIT_TABLE_SHIFT);
 static DEFINE_SPINLOCK(fl_credit_lock);

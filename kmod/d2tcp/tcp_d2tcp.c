@@ -44,7 +44,11 @@ static struct fl_setting d2tcp_setting_table[] = {
 		   FL_D2TCP_SHIFT_G_MAX),
 };
 
-static FL_SETTINGS(d2tcp_table, d2tcp_setting_table);
+static struct fl_settings d2tcp_table = {
+	.owner = KBUILD_MODNAME,
+	.table = d2tcp_setting_table,
+	.count = ARRAY_SIZE(d2tcp_setting_table),
+};
 
 static const struct d2tcp_settings *d2tcp_of(const struct fl_profile *pf)
 {

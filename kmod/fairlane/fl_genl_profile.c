@@ -99,7 +99,7 @@ static int fl_profile_put(struct sk_buff *skb, struct net *net,
 		  nla_put_u32(skb, FL_A_PROFILE_FLOWS,
 			      atomic_read(&p->flows))))
 		return -EMSGSIZE;
-	fl_for_each_setting(i, st) {
+	for (i = 0; (st = fl_setting_from(&i)); i++) {
 		u32 value = READ_ONCE(pf->value[i]);
 		u8 from = value == st->initial ? FL_FROM_DEFAULT :
 						 FL_FROM_NETNS;
@@ -206,7 +206,7 @@ static int fl_profile_setting(const struct nlattr *name,
 		NL_SET_ERR_MSG(extack, "setting without a name");
 		return -EINVAL;
 	}
-	fl_for_each_setting(i, st)
+	for (i = 0; (st = fl_setting_from(&i)); i++)
 		if (!nla_strcmp(name, st->name))
 			return i;
 	NL_SET_ERR_MSG_ATTR(extack, name, "no such setting");
@@ -277,7 +277,7 @@ static void fl_profile_set_net(struct net *net, const struct fl_wish *wish)
 	u32 old, new;
 	size_t i;
 
-	fl_for_each_setting(i, st) {
+	for (i = 0; (st = fl_setting_from(&i)); i++) {
 		if (!((wish->set | wish->reset) & BIT_ULL(i)))
 			continue;
 		old = READ_ONCE(pf->value[i]);
@@ -314,12 +314,12 @@ static int fl_profile_set_prefix(struct genl_info *info,
 		p->profile = *fl_profile_get(net);
 	}
 	before = p->profile;
-	fl_for_each_setting(i, st)
+	for (i = 0; (st = fl_setting_from(&i)); i++)
 		if (wish->set & BIT_ULL(i))
 			p->own.value[i] = wish->value[i];
 	p->set = (p->set | wish->set) & ~wish->reset;
 	fl_prefix_insert(ns, p);
-	fl_for_each_setting(i, st)
+	for (i = 0; (st = fl_setting_from(&i)); i++)
 		fl_profile_tell(net, p, st, before.value[i],
 				READ_ONCE(p->profile.value[i]));
 	return 0;
@@ -375,7 +375,7 @@ int fl_profile_del_doit(struct sk_buff *skb, struct genl_info *info)
 		return -ENOENT;
 	}
 	mutex_lock(&fl_settings_lock);
-	fl_for_each_setting(i, st)
+	for (i = 0; (st = fl_setting_from(&i)); i++)
 		fl_profile_tell(ns->net, p, st,
 				READ_ONCE(p->profile.value[i]),
 				READ_ONCE(base->value[i]));

@@ -493,11 +493,11 @@ static unsigned int fl_option_in(void *priv, struct sk_buff *skb,
 	    !(tcp_flag_word(th) & (TCP_FLAG_SYN | TCP_FLAG_RST)))
 		fl_option_heard(skb, priv, state, ip_bytes, th,
 				FL_TCP_MIN_BYTES);
-	else if (fl_option_is_other(word, &user) &&
-		 !(tcp_flag_word(th) & (TCP_FLAG_SYN | TCP_FLAG_RST)))
-		return fl_option_other(user, skb, state, ip_bytes);
-	else
+	else if (!fl_option_is_other(word, &user) ||
+		 tcp_flag_word(th) & (TCP_FLAG_SYN | TCP_FLAG_RST))
 		fl_option_search(skb, priv, state, ip_bytes);
+	else
+		return fl_option_other(user, skb, state, ip_bytes);
 	return NF_ACCEPT;
 }
 

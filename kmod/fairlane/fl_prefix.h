@@ -34,13 +34,7 @@ struct fl_prefix {
 /* fl_profile.c */
 extern struct mutex fl_settings_lock;
 const struct fl_setting *fl_setting_at(size_t i);
-
-/* All settings there are, by their numbers. Context: fl_settings_lock held. */
-#define fl_for_each_setting(i, st)					\
-	for ((i) = 0; (i) < FL_SETTINGS_MAX; (i)++)			\
-		if (!((st) = fl_setting_at(i)))				\
-			continue;					\
-		else
+const struct fl_setting *fl_setting_from(size_t *i);
 void fl_profile_write(struct net *net, size_t i, u32 value);
 
 /* fl_prefix.c */

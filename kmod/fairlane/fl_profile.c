@@ -45,7 +45,11 @@ static struct fl_setting fl_common_table[] = {
 	FL_SETTING(struct fl_profile, owd, 0, 0, 1),
 };
 
-static FL_SETTINGS(fl_common, fl_common_table);
+static struct fl_settings fl_common = {
+	.owner = KBUILD_MODNAME,
+	.table = fl_common_table,
+	.count = ARRAY_SIZE(fl_common_table),
+};
 
 /**
  * struct fl_net - what a network namespace has
@@ -112,6 +116,21 @@ const struct fl_setting *fl_setting_at(size_t i)
 {
 	lockdep_assert_held(&fl_settings_lock);
 	return fl_setting_by_number[i];
+}
+
+/**
+ * fl_setting_from() - the first setting from a number on
+ * @i: the number to begin with; the found setting's afterwards
+ *
+ * Context: fl_settings_lock held.
+ * Return: the setting, NULL behind the last one.
+ */
+const struct fl_setting *fl_setting_from(size_t *i)
+{
+	for (; *i < FL_SETTINGS_MAX; ++*i)
+		if (fl_setting_at(*i))
+			return fl_setting_at(*i);
+	return NULL;
 }
 
 /* Who acts when settings change, instead of with the next packet; NULL = nobody. */

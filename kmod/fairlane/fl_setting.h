@@ -60,14 +60,6 @@ struct fl_settings {
 	struct list_head list;
 };
 
-/* Defines the struct fl_settings @name_ of the table @table_, an array. */
-#define FL_SETTINGS(name_, table_)					\
-	struct fl_settings name_ = {					\
-		.owner = KBUILD_MODNAME,				\
-		.table = table_,					\
-		.count = ARRAY_SIZE(table_),				\
-	}
-
 int fl_settings_register(struct fl_settings *s);
 void fl_settings_unregister(struct fl_settings *s);
 

@@ -8,7 +8,7 @@
 
 #include <linux/tracepoint.h>
 
-#include "fairlane/fl_trace_sk.h"
+#include "fairlane/fl_sk_trace.h"
 
 /* A setting of a socket has changed; what: enum fl_setting_id, from: enum
  * fl_from.

@@ -62,7 +62,11 @@ static struct fl_setting ledbat_setting_table[] = {
 	FL_SETTING(struct ledbat_settings, ledbat_min_pkts, 2, 1, TCP_INIT_CWND),
 };
 
-static FL_SETTINGS(ledbat_table, ledbat_setting_table);
+static struct fl_settings ledbat_table = {
+	.owner = KBUILD_MODNAME,
+	.table = ledbat_setting_table,
+	.count = ARRAY_SIZE(ledbat_setting_table),
+};
 
 static const struct ledbat_settings *ledbat_of(const struct fl_profile *pf)
 {

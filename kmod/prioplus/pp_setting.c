@@ -23,4 +23,8 @@ static struct fl_setting pp_setting_table[] = {
 	FL_SETTING(struct pp_settings, paper, 0, 0, 1),
 };
 
-FL_SETTINGS(pp_table, pp_setting_table);
+struct fl_settings pp_table = {
+	.owner = KBUILD_MODNAME,
+	.table = pp_setting_table,
+	.count = ARRAY_SIZE(pp_setting_table),
+};

@@ -8,7 +8,7 @@
 
 #include <linux/tracepoint.h>
 
-#include "fairlane/fl_trace_sk.h"
+#include "fairlane/fl_sk_trace.h"
 
 /* PrioPlus stops (1) or goes (0); delay and limit that decided, ns; flows that
  * share the priority, thousandths.

@@ -8,7 +8,7 @@
 
 #include <linux/tracepoint.h>
 
-#include "fairlane/fl_trace_sk.h"
+#include "fairlane/fl_sk_trace.h"
 
 /* Soeze has set a rate, from the largest queueing delay and that which the rate
  * and the weight now ask for.

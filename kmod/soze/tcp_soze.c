@@ -105,7 +105,11 @@ static struct fl_setting sz_setting_table[] = {
 	FL_SETTING(struct sz_settings, soze_form, 0, 0, SZ_FORMS - 1),
 };
 
-static FL_SETTINGS(sz_table, sz_setting_table);
+static struct fl_settings sz_table = {
+	.owner = KBUILD_MODNAME,
+	.table = sz_setting_table,
+	.count = ARRAY_SIZE(sz_setting_table),
+};
 
 /* Parameters from the profile; the defaults if people have set nonsense. */
 static void sz_configure(const struct sock *sk, struct sz_flow *fl,

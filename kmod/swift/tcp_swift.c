@@ -99,7 +99,11 @@ static struct fl_setting swift_setting_table[] = {
 	FL_SETTING(struct swift_settings, swift_hop_ns, 0, 0, 10000000),
 };
 
-static FL_SETTINGS(swift_table, swift_setting_table);
+static struct fl_settings swift_table = {
+	.owner = KBUILD_MODNAME,
+	.table = swift_setting_table,
+	.count = ARRAY_SIZE(swift_setting_table),
+};
 
 static const struct swift_settings *swift_of(const struct fl_profile *pf)
 {

@@ -294,6 +294,7 @@ static void wait_events(int64_t until_ns)
 {
 	static struct pollfd *fds;
 	int64_t left = until_ns - stream_now();
+	const struct pollfd *tx, *rx;
 	struct timespec ts;
 	struct flow *f;
 	int i;
@@ -319,9 +320,11 @@ static void wait_events(int64_t until_ns)
 		opt.hold = false;
 	for (i = 0; i < opt.flows; i++) {
 		f = &flows[i];
-		if (fds[2 * i].fd >= 0 && fds[2 * i].fd == f->s.tx && fds[2 * i].revents)
+		tx = &fds[2 * i];
+		rx = &fds[2 * i + 1];
+		if (tx->fd >= 0 && tx->fd == f->s.tx && tx->revents)
 			flow_send(f);
-		if (fds[2 * i + 1].fd >= 0 && fds[2 * i + 1].fd == f->s.rx && fds[2 * i + 1].revents)
+		if (rx->fd >= 0 && rx->fd == f->s.rx && rx->revents)
 			flow_receive(f);
 	}
 }
@@ -398,7 +401,7 @@ static uint32_t retransmissions(const struct flow *f)
 }
 
 /* A line for a flow since the last mark. */
-static void mark(struct flow *f, double ms)
+static void print_mark(struct flow *f, double ms)
 {
 	struct fl_info fi = { 0 };
 	socklen_t length = sizeof(fi);
@@ -424,7 +427,7 @@ static void act(struct flow *f, double ms, const char *what)
 	double value = atof(text);
 
 	if (!strcmp(what, "mark")) {
-		mark(f, ms);
+		print_mark(f, ms);
 	} else if (!strcmp(what, "abort")) {
 		close_end(&f->s.tx, true);
 		aborted = true;
@@ -563,7 +566,8 @@ static bool parse_other(int c, char *text)
 
 	switch (c) {
 	case 'f':
-		for (text = strtok(text, ","); text && opt.senders < SENDERS_MAX; text = strtok(NULL, ","))
+		for (text = strtok(text, ","); text && opt.senders < SENDERS_MAX;
+		     text = strtok(NULL, ","))
 			opt.from[opt.senders++] = text;
 		return true;
 	case 't':

@@ -74,6 +74,6 @@ void inject(const char *ns, int from, int to, const char *hex)
 	th[17] = sum;
 	target.sin_port = 0;
 	if (sendto(raw, th, bytes, 0, (struct sockaddr *)&target, sizeof(target)) != bytes)
-		die("inject: %s", strerror(errno));
+		die("sendto: %s", strerror(errno));
 	close(raw);
 }

@@ -37,7 +37,7 @@ double dim_random(const struct space_setup *s, const char *name)
 	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
 	x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
 	x ^= x >> 31;
-	return (x >> 11) * 0x1p-53;
+	return (double)(x >> 11) / (1ULL << 53);
 }
 
 static struct space_dim *dim_find(struct space_setup *s, const char *name)

@@ -9,8 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The last one is NULL. */
 static const struct space_control *const controls[] = {
 	&space_prioplus,
+	NULL,
 };
 
 static void usage(void)
@@ -19,7 +21,7 @@ static void usage(void)
 
 	fputs("space CONTROL[/SPACE] SEED [DIMENSION=VALUE]...; there are:\n",
 	      stderr);
-	for (i = 0; i < sizeof(controls) / sizeof(controls[0]); i++)
+	for (i = 0; controls[i]; i++)
 		for (k = 0; controls[i]->spaces[k]; k++)
 			fprintf(stderr, "  %s/%s\n", controls[i]->name,
 				controls[i]->spaces[k]);
@@ -32,7 +34,7 @@ static const struct space_control *find(struct space_setup *s, const char *what)
 	const struct space_control *c;
 	size_t i, k, len = strcspn(what, "/");
 
-	for (i = 0; i < sizeof(controls) / sizeof(controls[0]); i++) {
+	for (i = 0; controls[i]; i++) {
 		c = controls[i];
 		if (strlen(c->name) != len || strncmp(c->name, what, len))
 			continue;

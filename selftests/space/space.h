@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 #define SPACE_DIMS	48
 
 /**

@@ -65,10 +65,11 @@
  * 6. Resuming. Only a queue at base delay, or a delay that stayed below the
  *    limit for several probes (resume_permille says how many: few for a
  *    network of few flows), lets a preempted flow resume, and a flow
- *    farther below the channel that was last in use needs more of them (the last two
- *    probes above the limit tell which that was, since the last one alone may have
- *    met a queue that was draining): the heir is the first to wake up, and the dip in the queue while one
- *    priority hands over to the next wakes nobody. A delay below the limit that
+ *    farther below the channel that was last in use needs more of them (the last
+ *    two probes above the limit tell which that was, since the last one alone may
+ *    have met a queue that was draining): the heir is the first to wake up, and the
+ *    dip in the queue while one priority hands over to the next wakes nobody. A delay
+ *    below the limit that
  *    does not move counts for more than one that does: that is a lower
  *    priority's queue, not a newcomer's who is on the way up. Flows that met a
  *    higher priority before they sent anything are as those that it stopped.

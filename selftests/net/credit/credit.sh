@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# shellcheck disable=SC2086,SC2317,SC3044 # words; called by name; own functions
+# shellcheck disable=SC2016,SC2086,SC2317,SC3044 # awk; words; called by name; own functions
 #
 # Controls whose receivers give credit, in virtual time:
 #
@@ -14,7 +14,15 @@ set -u
 : "${MODULES:?folder of the modules}"
 controls=expresspass
 
-load() { load_modules fairlane fairlane_credit $(for cc in $controls; do echo tcp_$cc; done) sch_fabric; }
+load()
+{
+	modules=
+	for cc in $controls; do
+		modules="$modules tcp_$cc"
+	done
+	load_modules fairlane fairlane_credit $modules sch_fabric
+}
+
 drop_net() { drop_nodes xa xr xb; }
 
 # A fresh topology, whose 1 Gbit/s link has a band for credits both ways.
@@ -130,6 +138,7 @@ eating()
 	dev=$1
 	shift
 	tc -n xr qdisc replace dev "$dev" clsact
+	# shellcheck disable=SC2046 # words
 	tc -n xr filter add dev "$dev" egress protocol ip pref 1 u32 $(printf 'match %s ' "$@") action drop ||
 		fault "no filter $*"
 }

@@ -289,7 +289,9 @@ test_vrf()
 		echo "# no VRF in this kernel" >&9
 		return
 	fi
-	ip -n ta link set vrf0 up && ip -n ta link set e0 master vrf0 || fault "no slave"
+	if ! { ip -n ta link set vrf0 up && ip -n ta link set e0 master vrf0; }; then
+		fault "no slave"
+	fi
 	in_ns ta sysctl -q -w net.ipv4.tcp_l3mdev_accept=1
 	# the slave's own routes are the VRF's now
 	ip -n ta addr flush dev e0

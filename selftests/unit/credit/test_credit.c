@@ -178,7 +178,8 @@ TEST(loop_fills_and_shares)
 		u32 gap_ns = 100 + draw(3000), rtt_ns = 5000 + draw(60000);
 		u32 max = 1000000000U / gap_ns, queue = 8 + draw(8);
 		struct net *n = net_new(flows, max);
-		u64 warm_ns = 100ULL * (rtt_ns + flows * gap_ns * 4), all = 0, least = -1ULL, most = 0;
+		u64 warm_ns = 100ULL * (rtt_ns + flows * gap_ns * 4);
+		u64 all = 0, least = -1ULL, most = 0;
 		u64 span_ns = 400ULL * (rtt_ns + flows * gap_ns * 4);
 
 		net_run(n, flows, warm_ns, gap_ns, rtt_ns, queue);
@@ -272,9 +273,10 @@ TEST(turn_keeps_the_rate)
 	int round, i;
 
 	for (round = 0; round < 200; round++) {
-		u64 turn = fl_turn_long(100 + draw(12000), 1000000ULL * (1 + draw(100000)), 1 + draw(1000));
+		u64 turn = fl_turn_long(100 + draw(12000), 1000000ULL * (1 + draw(100000)),
+					1 + draw(1000));
 		struct fl_turn t = { 0 };
-		u64 now = 1000, first = 0;
+		u64 now = 1000, first = 0, least;
 
 		for (i = 0; i < 1000; i++) {
 			if (now < t.free_ns)
@@ -284,7 +286,8 @@ TEST(turn_keeps_the_rate)
 			fl_turn_take(&t, now, turn);
 			if (!i)
 				first = now;
-			CHECK((now - first) << 8 >= (u64)(max_t(s64, i - 2 - FL_TURN_LATE, 0)) * turn);
+			least = max_t(s64, i - 2 - FL_TURN_LATE, 0);
+			CHECK((now - first) << 8 >= least * turn);
 		}
 	}
 }

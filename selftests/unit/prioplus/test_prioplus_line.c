@@ -379,7 +379,7 @@ TEST(a_lone_flow_has_an_empty_line_again)
 	u32 seed;
 	size_t i;
 
-	for (i = 0; i < sizeof(prop_ns) / sizeof(prop_ns[0]); i++) {
+	for (i = 0; i < ARRAY_SIZE(prop_ns); i++) {
 		for (seed = 1; seed <= 5; seed++) {
 			share = share_after(prop_ns[i], seed);
 			least = share < least ? share : least;

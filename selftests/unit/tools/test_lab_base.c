@@ -13,7 +13,7 @@ const char *__asan_default_options(void)
 	return "detect_leaks=0";
 }
 
-static char folder[] = "/tmp/test_lab_base.XXXXXX";
+static char *folder;
 static struct strv files;
 
 /* Writes a file of the scenario. */
@@ -68,7 +68,8 @@ static void three_files(void)
 {
 	char *sub;
 
-	strcpy(strrchr(folder, '.'), ".XXXXXX");
+	free(folder);
+	folder = xasprintf("%s/test_lab_base.XXXXXX", getenv("TMPDIR") ?: P_tmpdir);
 	REQUIRE(mkdtemp(folder));
 	sub = xasprintf("%s/sub", folder);
 	CHECK_EQ(mkdir(sub, 0700), 0);

@@ -447,9 +447,10 @@ struct fl_diag {
 /* ---- generic netlink: family "fairlane" -----------------------------------
  *
  * Documentation/netlink/specs/fairlane.yaml says the same. u64 attributes are
- * aligned, by an attribute _PAD before them, where the processor needs it. Reading needs no privilege; writing needs CAP_NET_ADMIN in
- * the user namespace of the network namespace, except FLOW_SET on one's own
- * sockets within the limits. So does listening to events: they tell who does what.
+ * aligned, by an attribute _PAD before them, where the processor needs it.
+ * Reading needs no privilege; writing needs CAP_NET_ADMIN in the user namespace
+ * of the network namespace, except FLOW_SET on one's own sockets within the
+ * limits. Listening to events needs CAP_NET_ADMIN too: they tell who does what.
  */
 #define FL_GENL_NAME		"fairlane"
 #define FL_GENL_VERSION		1

@@ -5,8 +5,8 @@
  * ns, windows thousandths of a packet. A congestion control has its own in its
  * folder; here is how each of them names its socket.
  */
-#ifndef FL_TRACE_SK_H
-#define FL_TRACE_SK_H
+#ifndef FL_SK_TRACE_H
+#define FL_SK_TRACE_H
 
 #include <linux/ipv6.h>
 #include <net/ipv6.h>
@@ -52,4 +52,4 @@ static inline void fl_trace_ends(const struct sock *sk, u16 *lport, u16 *rport,
 	__entry->local, __entry->lport, __entry->remote,		\
 	__entry->rport, __entry->cookie
 
-#endif /* FL_TRACE_SK_H */
+#endif /* FL_SK_TRACE_H */
