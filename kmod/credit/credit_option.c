@@ -132,7 +132,7 @@ static u8 fl_credit_colour(struct fl_sender *s, struct sock *sk, u32 segs,
 void fl_credit_out(struct sk_buff *skb, struct sock *sk,
 		   const struct nf_hook_state *state, int ip_bytes)
 {
-	const struct fl_credit_settings *set;
+	const struct fl_credit_settings *settings;
 	struct fl_credit_node *sends, *gives;
 	struct fl_credit_msg m = {};
 	u8 colour = FL_CREDIT_DSCP_CONTROL;
@@ -172,8 +172,8 @@ void fl_credit_out(struct sk_buff *skb, struct sock *sk,
 	/* what a socket that only gives credit sends of its own is not ours to mark */
 	if (segs && !sends)
 		return;
-	set = fl_credit_of(state->net);
-	fl_credit_dsfield(skb, state->pf, (READ_ONCE(set->credit_dscp) + colour) << 2 |
+	settings = fl_credit_of(state->net);
+	fl_credit_dsfield(skb, state->pf, (READ_ONCE(settings->credit_dscp) + colour) << 2 |
 			  (m.type == FL_CREDIT_RED ? INET_ECN_ECT_0 : 0));
 }
 

@@ -139,8 +139,8 @@ static struct dst_entry *fl_credit_route(struct sock *sk)
 int fl_credit_send(struct sock *sk, enum fl_credit_colour colour,
 		   const struct fl_credit_msg *m)
 {
-	const struct fl_credit_settings *set = fl_credit_of(sock_net(sk));
-	u8 dsfield = (READ_ONCE(set->credit_dscp) + colour) << 2;
+	const struct fl_credit_settings *settings = fl_credit_of(sock_net(sk));
+	u8 dsfield = (READ_ONCE(settings->credit_dscp) + colour) << 2;
 	struct dst_entry *dst = fl_credit_route(sk);
 	struct sk_buff *skb;
 

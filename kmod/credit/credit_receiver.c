@@ -12,7 +12,7 @@
 #include <net/inet_ecn.h>
 
 #include "credit/credit.h"
-#include "fairlane/fl_flow.h"
+#include "fairlane/fl_sock.h"
 
 /* Silence after which what is on its way counts as lost: so many RTTs and gaps, and
  * time for a process that has the socket; doubled each time.
@@ -45,16 +45,16 @@ static u64 fl_receiver_patience_ns(const struct fl_receiver *r)
 static void fl_receiver_configure(struct fl_receiver *r, bool part)
 {
 	const struct sock *sk = r->node.sk;
-	const struct fl_credit_settings *set = fl_credit_of(sock_net(sk));
+	const struct fl_credit_settings *settings = fl_credit_of(sock_net(sk));
 	const struct fl_profile *pf = fl_profile_get(sock_net(sk));
-	u32 permille = READ_ONCE(set->expresspass_permille), wire, small;
+	u32 permille = READ_ONCE(settings->expresspass_permille), wire, small;
 	u64 line_bps = fl_line_bps(sk, pf, false, NULL), turn, max;
 	const struct dst_entry *dst = __sk_dst_get((struct sock *)sk);
 
 	if (part)
-		permille = READ_ONCE(set->flexpass_permille);
+		permille = READ_ONCE(settings->flexpass_permille);
 	r->part = part;
-	r->segs = READ_ONCE(set->credit_segs);
+	r->segs = READ_ONCE(settings->credit_segs);
 	if (!r->segs)
 		r->segs = line_bps > FL_RECEIVER_FAST_BPS ?
 			  FL_RECEIVER_FAST_SEGS : 1;
@@ -64,7 +64,7 @@ static void fl_receiver_configure(struct fl_receiver *r, bool part)
 	max = div64_u64((u64)NSEC_PER_SEC << FL_TURN_SHIFT, max_t(u64, turn, 1));
 	fl_loop_init(&r->loop, min_t(u64, max, U32_MAX), get_random_u32());
 	/* the port's own rate: all flows together, or only what a credit itself takes */
-	r->turn = READ_ONCE(set->credit_host_limit) ? turn :
+	r->turn = READ_ONCE(settings->credit_host_limit) ? turn :
 		  fl_turn_long(small, line_bps, 1000);
 }
 
@@ -89,7 +89,7 @@ static struct fl_receiver *fl_receiver_make(struct sock *sk)
 	}
 	r->node.sk = sk;
 	r->node.role = FL_CREDIT_RECEIVES;
-	r->want = (struct fl_want) { .last = number, .base = number, .lost = number };
+	r->want = (struct fl_want) { .last = number, .after = number, .lost = number };
 	timerqueue_init(&r->due);
 	sock_hold(sk);
 	fl_credit_add(&r->node);
@@ -178,7 +178,7 @@ void fl_receiver_request(struct sock *sk, const struct fl_credit_msg *m)
 	if (!r->segs || r->part != m->part)
 		fl_receiver_configure(r, m->part);
 	/* who has got no credit yet knows no number */
-	fl_want_told(&r->want, r->known ? m->number : r->want.base,
+	fl_want_told(&r->want, r->known ? m->number : r->want.after,
 		     m->backlog_segs, r->segs);
 	fl_receiver_wake(r, ktime_get_ns());
 	grant.segs = r->segs;

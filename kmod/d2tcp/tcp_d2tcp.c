@@ -8,7 +8,7 @@
  * receiver must echo each mark: set d2tcp or dctcp there, too. Without ECN on the
  * path a socket is Reno.
  *
- * The deadline is FL_SO_DEADLINE_US (fl_flow.h), a time from the start of a
+ * The deadline is FL_SO_DEADLINE_US (fl_sock.h), a time from the start of a
  * message; 0 and unset are DCTCP. What the kernel knows of messages:
  *
  * - It sees bytes, not messages. One begins with the first data sent after
@@ -28,7 +28,7 @@
 
 #include "compat/compat.h"
 #include "d2tcp/core/d2tcp.h"
-#include "fairlane/fl_flow.h"
+#include "fairlane/fl_sock.h"
 #include "fairlane/fl_trace.h"
 
 /**
@@ -57,7 +57,7 @@ static const struct d2tcp_settings *d2tcp_of(const struct fl_profile *pf)
 
 /**
  * struct d2tcp - what a flow keeps in the socket
- * @set: settings of the socket
+ * @fs: settings of the socket
  * @start_ns: when the message began, monotonic ns
  * @deadline_us: deadline in force, us from @start_ns; 0 = none
  * @alpha: fraction of marked packets, << FL_D2TCP_ALPHA_SHIFT
@@ -72,7 +72,7 @@ static const struct d2tcp_settings *d2tcp_of(const struct fl_profile *pf)
  * @reno: there is no ECN
  */
 struct d2tcp {
-	struct fl_flow *set;
+	struct fl_sock *fs;
 	u64 start_ns;
 	u32 deadline_us;
 	u32 alpha;
@@ -117,7 +117,7 @@ static void d2tcp_info(struct sock *sk, const struct fl_attached *at,
 static void d2tcp_changed(struct sock *sk)
 {
 	struct d2tcp *dt = inet_csk_ca(sk);
-	u32 deadline_us = fl_flow_deadline_us(dt->set);
+	u32 deadline_us = fl_sock_deadline_us(dt->fs);
 
 	if (dt->deadline_us == deadline_us)
 		return;
@@ -140,9 +140,9 @@ static void d2tcp_init(struct sock *sk)
 
 	BUILD_BUG_ON(sizeof(struct d2tcp) > ICSK_CA_PRIV_SIZE);
 	memset(dt, 0, sizeof(*dt));
-	dt->set = fl_flow_attach(sk, &d2tcp_cc);
+	dt->fs = fl_sock_attach(sk, &d2tcp_cc);
 	dt->started = 1;
-	dt->deadline_us = fl_flow_deadline_us(dt->set);
+	dt->deadline_us = fl_sock_deadline_us(dt->fs);
 	dt->start_ns = ktime_get_ns();
 	if (!fl_tcp_ecn(tp)) {
 		dt->reno = 1;
@@ -208,7 +208,7 @@ static void d2tcp_in_ack_event(struct sock *sk, u32 flags)
 
 	if (before(tp->snd_una, dt->next_seq))
 		return;
-	pf = fl_profile_for(sk, dt->set);
+	pf = fl_profile_for(sk, dt->fs);
 	alpha = fl_d2tcp_alpha(dt->alpha, tp->delivered - dt->old_delivered,
 			       tp->delivered_ce - dt->old_delivered_ce,
 			       READ_ONCE(d2tcp_of(pf)->d2tcp_shift_g));
@@ -330,8 +330,8 @@ static void d2tcp_release(struct sock *sk)
 	if (!dt->started)
 		return;
 	dt->started = 0;
-	fl_flow_detach(sk, dt->set);
-	dt->set = NULL;
+	fl_sock_detach(sk, dt->fs);
+	dt->fs = NULL;
 }
 
 static struct tcp_congestion_ops tcp_d2tcp __read_mostly = {

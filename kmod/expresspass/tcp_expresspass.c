@@ -14,7 +14,7 @@
 
 #include "compat/compat.h"
 #include "credit/credit.h"
-#include "fairlane/fl_flow.h"
+#include "fairlane/fl_sock.h"
 
 /**
  * struct expresspass - a flow
@@ -30,12 +30,12 @@ struct expresspass {
 
 /**
  * struct expresspass_ca - what a flow keeps in the socket
- * @set: settings of the socket
+ * @fs: settings of the socket
  * @ep: the rest; NULL = not started, or no memory
  * @started: expresspass_init() was here
  */
 struct expresspass_ca {
-	struct fl_flow *set;
+	struct fl_sock *fs;
 	struct expresspass *ep;
 	bool started;
 };
@@ -75,7 +75,7 @@ static void expresspass_init(struct sock *sk)
 	BUILD_BUG_ON(sizeof(*ca) > ICSK_CA_PRIV_SIZE);
 	memset(ca, 0, sizeof(*ca));
 	ca->started = true;
-	ca->set = fl_flow_attach(sk, &expresspass_cc);
+	ca->fs = fl_sock_attach(sk, &expresspass_cc);
 	ep = kzalloc(sizeof(*ep), GFP_ATOMIC | __GFP_NOWARN);
 	if (!ep || fl_sender_start(sk, &ep->sender, &expresspass_sender)) {
 		kfree(ep);
@@ -85,7 +85,7 @@ static void expresspass_init(struct sock *sk)
 	}
 	ep->at.cc = &expresspass_cc;
 	ca->ep = ep;
-	fl_flow_show(ca->set, &ep->at);
+	fl_sock_show(ca->fs, &ep->at);
 }
 
 /* Another congestion control, or the end. Also called without expresspass_init(), on
@@ -100,8 +100,8 @@ static void expresspass_release(struct sock *sk)
 		return;
 	ca->started = false;
 	ca->ep = NULL;
-	fl_flow_detach(sk, ca->set);
-	ca->set = NULL;
+	fl_sock_detach(sk, ca->fs);
+	ca->fs = NULL;
 	if (!ep)
 		return;
 	fl_sender_stop(sk, &ep->sender);

@@ -173,16 +173,16 @@ static inline void fl_rtt_remember(struct sock *sk, struct fl_rtt *r)
 }
 
 /**
- * struct fl_base - base RTTs that a flow has measured or been told by others
+ * struct fl_base_rtt - base RTTs that a flow has measured or been told by others
  * @key: the path
- * @window: at the last fl_base_learn()
+ * @window: at the last fl_base_rtt_learn()
  * @data_ns: smallest delay of a full packet, ns; FL_BASE_NONE = none known
  * @probe_ns: the same of a probe
  * @mss: bytes in a full packet, of @key
  * @turned: a window has turned; for the caller to clear
  * @turn_ns: when the next one begins, monotonic ns, unless the clock is set
  */
-struct fl_base {
+struct fl_base_rtt {
 	u64 turn_ns;
 	u32 key;
 	u32 window;
@@ -192,9 +192,9 @@ struct fl_base {
 	bool turned;
 };
 
-void fl_base_start(struct sock *sk, struct fl_base *b);
-bool fl_base_learn(struct sock *sk, struct fl_base *b, u64 now_ns,
-		   u32 data_ns, u32 probe_ns);
+void fl_base_rtt_start(struct sock *sk, struct fl_base_rtt *b);
+bool fl_base_rtt_learn(struct sock *sk, struct fl_base_rtt *b, u64 now_ns,
+		       u32 data_ns, u32 probe_ns);
 
 /**
  * fl_wire_bytes() - a full packet of a connection on the line, bytes
@@ -381,7 +381,7 @@ int fl_profile_init(void);
 void fl_profile_exit(void);
 int fl_speed_init(void);
 void fl_speed_exit(void);
-int fl_base_init(void);
-void fl_base_exit(void);
+int fl_base_rtt_init(void);
+void fl_base_rtt_exit(void);
 
 #endif /* FAIRLANE_H */

@@ -35,13 +35,13 @@ static const struct fl_range fl_ranges[__FL_SET_COUNT] = {
 };
 
 /**
- * fl_flow_so_priority() - priority of a socket on which none is set
+ * fl_sock_so_priority() - priority of a socket on which none is set
  * @sk: the socket
  *
  * SO_PRIORITY. What needs no privilege there stays below the ceiling for those
  * without privilege; more than that was set with privilege. Context: any.
  */
-u32 fl_flow_so_priority(const struct sock *sk)
+u32 fl_sock_so_priority(const struct sock *sk)
 {
 	u32 prio = READ_ONCE(sk->sk_priority);
 
@@ -50,7 +50,7 @@ u32 fl_flow_so_priority(const struct sock *sk)
 			   READ_ONCE(fl_ns_of(sock_net(sk))->priority_max));
 	return min_t(u32, prio, FL_PRIORITY_MAX);
 }
-EXPORT_SYMBOL_GPL(fl_flow_so_priority);
+EXPORT_SYMBOL_GPL(fl_sock_so_priority);
 
 /* The most that one without privilege gets of a setting; 0 = nothing at all. A longer
  * base RTT is a higher target, as a priority is; a higher line rate is a larger share, as
@@ -115,7 +115,7 @@ static int fl_attr_check(struct fl_ns *ns, struct fl_request *rq)
 
 	for (id = 0; id < __FL_SET_COUNT; id++) {
 		val = rq->v.val[id];
-		if (!(rq->v.set & BIT(id)) || val == FL_UNSET)
+		if (!(rq->v.present & BIT(id)) || val == FL_UNSET)
 			continue;
 		rq->bad = id;
 		err = fl_attr_range(id, val, rq->extack);
@@ -133,15 +133,15 @@ static int fl_attr_check(struct fl_ns *ns, struct fl_request *rq)
 }
 
 /* What a setting shall be; false = nothing is set. */
-static bool fl_attr_want(const struct fl_flow *f, enum fl_setting_id id,
+static bool fl_attr_want(const struct fl_sock *f, enum fl_setting_id id,
 			 u32 *val, u8 *from)
 {
-	const struct fl_decided *d = fl_flow_decided(f);
+	const struct fl_decided *d = fl_sock_decided(f);
 	const struct fl_values *v;
 
-	if (f->own.set & BIT(id))
+	if (f->own.present & BIT(id))
 		v = &f->own;
-	else if (d && d->values.set & BIT(id))
+	else if (d && d->values.present & BIT(id))
 		v = &d->values;
 	else
 		return false;
@@ -156,42 +156,42 @@ static bool fl_attr_want(const struct fl_flow *f, enum fl_setting_id id,
 }
 
 /* The value in force, as everybody sees it. */
-static u32 fl_attr_seen(const struct sock *sk, const struct fl_flow *f,
+static u32 fl_attr_seen(const struct sock *sk, const struct fl_sock *f,
 			enum fl_setting_id id, u8 *from)
 {
-	*from = f->now.set & BIT(id) ? f->now.from[id] :
+	*from = f->now.present & BIT(id) ? f->now.from[id] :
 		id == FL_SET_PRIORITY ? FL_FROM_SO_PRIORITY : FL_FROM_DEFAULT;
 	switch (id) {
 	case FL_SET_PRIORITY:
-		return fl_flow_prio(sk, f);
+		return fl_sock_prio(sk, f);
 	case FL_SET_WEIGHT:
-		return fl_flow_weight_milli(sk, f);
+		return fl_sock_weight_milli(sk, f);
 	default:
-		return fl_flow_value(f, id, 0);
+		return fl_sock_value(f, id, 0);
 	}
 }
 
 /* Write one setting. */
-static void fl_attr_write(struct fl_flow *f, enum fl_setting_id id, bool has,
+static void fl_attr_write(struct fl_sock *f, enum fl_setting_id id, bool has,
 			  u32 val, u8 from)
 {
 	if (!has)
-		WRITE_ONCE(f->now.set, f->now.set & ~BIT(id));
+		WRITE_ONCE(f->now.present, f->now.present & ~BIT(id));
 	WRITE_ONCE(f->now.val[id], val);
 	WRITE_ONCE(f->now.from[id], from);
 	if (has)
-		WRITE_ONCE(f->now.set, f->now.set | BIT(id));
+		WRITE_ONCE(f->now.present, f->now.present | BIT(id));
 }
 
 /* The weight that counts for the budget; 0 = this socket does not. */
 static u32 fl_attr_weight_counted(const struct sock *sk,
-				  const struct fl_flow *f)
+				  const struct fl_sock *f)
 {
-	const struct fl_cc *cc = fl_flow_cc(f);
+	const struct fl_cc *cc = fl_sock_cc(f);
 
-	if (!(f->now.set & BIT(FL_SET_WEIGHT)) && !(cc && cc->weighted))
+	if (!(f->now.present & BIT(FL_SET_WEIGHT)) && !(cc && cc->weighted))
 		return 0;
-	return fl_flow_weight_milli(sk, f);
+	return fl_sock_weight_milli(sk, f);
 }
 
 /**
@@ -202,7 +202,7 @@ static u32 fl_attr_weight_counted(const struct sock *sk,
  * Context: any, @f->lock held; RCU or the socket lock.
  * Return: bits of what has changed: then fl_attr_tell() or fl_attr_tell_held() is due.
  */
-u32 fl_attr_commit(struct sock *sk, struct fl_flow *f)
+u32 fl_attr_commit(struct sock *sk, struct fl_sock *f)
 {
 	struct fl_event ev[__FL_SET_COUNT];
 	u32 id, i, count = 0, changed = 0;
@@ -210,7 +210,7 @@ u32 fl_attr_commit(struct sock *sk, struct fl_flow *f)
 	if (f->gone)
 		return 0;
 	for (id = 0; id < __FL_SET_COUNT; id++) {
-		bool had = f->now.set & BIT(id);
+		bool had = f->now.present & BIT(id);
 		u8 from = FL_FROM_DEFAULT;
 		u32 val = 0;
 		bool has = fl_attr_want(f, id, &val, &from);
@@ -233,7 +233,7 @@ u32 fl_attr_commit(struct sock *sk, struct fl_flow *f)
 	fl_limit_charge(sk, f, fl_attr_weight_counted(sk, f), false);
 	if (!changed)
 		return 0;
-	/* pairs with fl_flow_changed() */
+	/* pairs with fl_sock_changed() */
 	smp_store_release(&f->gen, f->gen + 1);
 	for (i = 0; i < count; i++) {
 		trace_fl_attr_change(sk, f->cookie, ev[i].what, ev[i].old,
@@ -250,9 +250,9 @@ u32 fl_attr_commit(struct sock *sk, struct fl_flow *f)
  *
  * Context: any, socket lock held, @f->lock not.
  */
-void fl_attr_tell(struct sock *sk, struct fl_flow *f)
+void fl_attr_tell(struct sock *sk, struct fl_sock *f)
 {
-	const struct fl_cc *cc = fl_flow_cc(f);
+	const struct fl_cc *cc = fl_sock_cc(f);
 
 	if (cc && cc->changed)
 		cc->changed(sk);
@@ -267,11 +267,11 @@ void fl_attr_tell(struct sock *sk, struct fl_flow *f)
  */
 void fl_attr_tell_held(struct sock *sk)
 {
-	struct fl_flow *f;
+	struct fl_sock *f;
 
 	local_bh_disable();
 	bh_lock_sock(sk);
-	f = sock_owned_by_user(sk) ? NULL : fl_flow_find(sk);
+	f = sock_owned_by_user(sk) ? NULL : fl_sock_find(sk);
 	if (f)
 		fl_attr_tell(sk, f);
 	bh_unlock_sock(sk);
@@ -279,7 +279,7 @@ void fl_attr_tell_held(struct sock *sk)
 }
 
 /* Tell that a request was refused. */
-static void fl_attr_refused(struct sock *sk, struct fl_flow *f,
+static void fl_attr_refused(struct sock *sk, struct fl_sock *f,
 			    const struct fl_request *rq, int err)
 {
 	struct fl_event ev = {
@@ -297,12 +297,12 @@ static void fl_attr_refused(struct sock *sk, struct fl_flow *f,
 }
 
 /* Pay for a weight before having it. */
-static int fl_attr_pay(struct sock *sk, struct fl_flow *f,
+static int fl_attr_pay(struct sock *sk, struct fl_sock *f,
 		       struct fl_request *rq)
 {
 	int err;
 
-	if (!(rq->v.set & BIT(FL_SET_WEIGHT)) || rq->privileged ||
+	if (!(rq->v.present & BIT(FL_SET_WEIGHT)) || rq->privileged ||
 	    rq->v.val[FL_SET_WEIGHT] == FL_UNSET)
 		return 0;
 	rq->bad = FL_SET_WEIGHT;
@@ -325,7 +325,7 @@ static int fl_attr_pay(struct sock *sk, struct fl_flow *f,
  * fl_attr_tell_held() is due. Return: 0, -EINVAL out of range, -EPERM above the
  * ceiling, -EDQUOT beyond the budget, -ENOMEM, -ENOENT the connection has ended.
  */
-int fl_attr_set(struct sock *sk, struct fl_flow *f, struct fl_request *rq)
+int fl_attr_set(struct sock *sk, struct fl_sock *f, struct fl_request *rq)
 {
 	u32 id;
 	int err;
@@ -339,16 +339,16 @@ int fl_attr_set(struct sock *sk, struct fl_flow *f, struct fl_request *rq)
 		goto unlock;
 	}
 	for (id = 0; id < __FL_SET_COUNT; id++) {
-		if (!(rq->v.set & BIT(id)))
+		if (!(rq->v.present & BIT(id)))
 			continue;
 		if (rq->v.val[id] == FL_UNSET) {
-			WRITE_ONCE(f->own.set, f->own.set & ~BIT(id));
+			WRITE_ONCE(f->own.present, f->own.present & ~BIT(id));
 			continue;
 		}
 		WRITE_ONCE(f->own.val[id], rq->v.val[id]);
 		f->own.from[id] = rq->v.from[id];
 		/* pairs with the acquire in fl_attr_inherit() */
-		smp_store_release(&f->own.set, f->own.set | BIT(id));
+		smp_store_release(&f->own.present, f->own.present | BIT(id));
 		if (rq->privileged)
 			f->own.privileged |= BIT(id);
 		else
@@ -369,11 +369,11 @@ unlock:
  * A weight that the budget of the listener's owner cannot pay is not taken
  * over: the socket has what it would have without. Context: softirq, RCU.
  */
-void fl_attr_inherit(struct sock *sk, struct fl_flow *f,
-		     const struct fl_flow *listener)
+void fl_attr_inherit(struct sock *sk, struct fl_sock *f,
+		     const struct fl_sock *listener)
 {
 	/* who sees that it is set sees to what: 0 is no weight */
-	u32 id, set = smp_load_acquire(&listener->own.set);
+	u32 id, present = smp_load_acquire(&listener->own.present);
 	u32 weight;
 
 	for (id = 0; id < __FL_SET_COUNT; id++) {
@@ -383,24 +383,24 @@ void fl_attr_inherit(struct sock *sk, struct fl_flow *f,
 	f->own.privileged = READ_ONCE(listener->own.privileged);
 	weight = min(f->own.val[FL_SET_WEIGHT], fl_ceiling(f->ns,
 							   FL_SET_WEIGHT));
-	if (set & BIT(FL_SET_WEIGHT) &&
+	if (present & BIT(FL_SET_WEIGHT) &&
 	    !(f->own.privileged & BIT(FL_SET_WEIGHT)) &&
 	    fl_limit_charge(sk, f, weight, true)) {
-		set &= ~BIT(FL_SET_WEIGHT);
+		present &= ~BIT(FL_SET_WEIGHT);
 		fl_count(f->ns, FL_A_STAT_REFUSED_BUDGET);
 	}
-	f->own.set = set;
+	f->own.present = present;
 	fl_count(f->ns, FL_A_STAT_INHERITED);
 }
 
-static u8 fl_info_from(const struct fl_flow *f, enum fl_setting_id id,
+static u8 fl_info_from(const struct fl_sock *f, enum fl_setting_id id,
 		       u8 otherwise)
 {
-	return f && f->now.set & BIT(id) ? f->now.from[id] : otherwise;
+	return f && f->now.present & BIT(id) ? f->now.from[id] : otherwise;
 }
 
 /* Line rate, and where it comes from; measured only for controls that do that. */
-static void fl_info_line(struct sock *sk, const struct fl_flow *f,
+static void fl_info_line(struct sock *sk, const struct fl_sock *f,
 			 const struct fl_profile *pf, u8 from_profile,
 			 struct fl_info *info)
 {
@@ -412,7 +412,7 @@ static void fl_info_line(struct sock *sk, const struct fl_flow *f,
 	bps = fl_line_bps(sk, pf, measured, &from);
 	if (from == FL_FROM_NETNS)
 		from = from_profile;
-	info->line_rate_mbps = fl_flow_value(f, FL_SET_LINE_RATE,
+	info->line_rate_mbps = fl_sock_value(f, FL_SET_LINE_RATE,
 					     div_u64(bps, 1000000));
 	info->line_rate_from = fl_info_from(f, FL_SET_LINE_RATE, from);
 }
@@ -446,7 +446,7 @@ static void fl_info_common(const struct sock *sk, struct fl_info *info)
  * Context: socket lock held, or RCU and the socket held: values may then be
  * torn from one another.
  */
-void fl_attr_info(struct sock *sk, const struct fl_flow *f,
+void fl_attr_info(struct sock *sk, const struct fl_sock *f,
 		  struct fl_info *info)
 {
 	const struct fl_profile *pf = fl_profile_get(sock_net(sk));
@@ -464,20 +464,20 @@ void fl_attr_info(struct sock *sk, const struct fl_flow *f,
 	memset(info, 0, sizeof(*info));
 	info->size_bytes = sizeof(*info);
 	info->cookie = f ? READ_ONCE(f->cookie) : 0;
-	info->priority = fl_flow_prio(sk, f);
+	info->priority = fl_sock_prio(sk, f);
 	info->priority_from = fl_info_from(f, FL_SET_PRIORITY,
 					   FL_FROM_SO_PRIORITY);
-	info->weight_milli = fl_flow_weight_milli(sk, f);
+	info->weight_milli = fl_sock_weight_milli(sk, f);
 	info->weight_from = fl_info_from(f, FL_SET_WEIGHT, FL_FROM_DEFAULT);
 	val = READ_ONCE(pf->base_rtt_ns);
-	info->base_rtt_ns = fl_flow_value(f, FL_SET_BASE_RTT, val);
+	info->base_rtt_ns = fl_sock_value(f, FL_SET_BASE_RTT, val);
 	info->base_rtt_from = fl_info_from(f, FL_SET_BASE_RTT, val ?
 					   from_profile : FL_FROM_DEFAULT);
 	fl_info_line(sk, f, pf, from_profile, info);
-	info->deadline_us = fl_flow_deadline_us(f);
+	info->deadline_us = fl_sock_deadline_us(f);
 	info->deadline_from = fl_info_from(f, FL_SET_DEADLINE,
 					   FL_FROM_DEFAULT);
-	info->policy = f ? fl_flow_policy(f) : 0;
+	info->policy = f ? fl_sock_policy(f) : 0;
 	if (sk->sk_state == TCP_LISTEN)
 		info->flags |= FL_INFO_LISTENER;
 	strscpy(info->cc, fl_cc_name(sk), sizeof(info->cc));

@@ -8,7 +8,7 @@
  *				rtnl-free sysctl writes, see fl_prefix.c)
  *	socket lock		never taken inside fl_ns.requests: a socket's owner
  *				can keep it for as long as he likes
- *	fl_flow.lock		a socket's settings; BH
+ *	fl_sock.lock		a socket's settings; BH
  *	fl_ns.account_lock	accounts and what flows are charged; BH
  *	fl_ns.event_lock	numbers events and keeps them in order; BH
  *	fl_ns.flows' own	the namespace's list of flows; BH
@@ -29,7 +29,7 @@
 #include <net/netns/generic.h>
 #include <net/tcp.h>
 
-#include "fl_flow.h"
+#include "fl_sock.h"
 
 /* Owners of sockets that events tell apart; a power of two. */
 #define FL_EVENT_OWNERS_SHIFT	6
@@ -162,7 +162,7 @@ struct fl_event {
 	u8 new_from;
 	int error;
 	const struct sock *sk;
-	const struct fl_flow *flow;
+	const struct fl_sock *flow;
 	const char *name;
 	const struct fl_tuple *tuple;
 	u8 bits;
@@ -212,14 +212,14 @@ static inline int fl_addr_len(u8 family)
 	return family == AF_INET ? 4 : 16;
 }
 
-/* fl_flow.c */
+/* fl_sock.c */
 extern unsigned int fl_ns_id;
-struct fl_flow *fl_flow_find(const struct sock *sk);
-struct fl_flow *fl_flow_get(struct sock *sk, gfp_t gfp);
-struct sock *fl_flow_hold(struct fl_flow *f);
+struct fl_sock *fl_sock_find(const struct sock *sk);
+struct fl_sock *fl_sock_get(struct sock *sk, gfp_t gfp);
+struct sock *fl_sock_hold(struct fl_sock *f);
 bool fl_sock_gone(const struct sock *sk);
-int fl_flow_init(void);
-void fl_flow_exit(void);
+int fl_sock_init(void);
+void fl_sock_exit(void);
 
 /* Control plane of a namespace. Context: any, @net is held. */
 static inline struct fl_ns *fl_ns_of(const struct net *net)
@@ -228,34 +228,34 @@ static inline struct fl_ns *fl_ns_of(const struct net *net)
 }
 
 /* fl_attr.c */
-int fl_attr_set(struct sock *sk, struct fl_flow *f, struct fl_request *rq);
+int fl_attr_set(struct sock *sk, struct fl_sock *f, struct fl_request *rq);
 int fl_attr_range(enum fl_setting_id id, u32 val,
 		  struct netlink_ext_ack *extack);
-void fl_attr_inherit(struct sock *sk, struct fl_flow *f,
-		     const struct fl_flow *listener);
-u32 fl_attr_commit(struct sock *sk, struct fl_flow *f);
-void fl_attr_tell(struct sock *sk, struct fl_flow *f);
+void fl_attr_inherit(struct sock *sk, struct fl_sock *f,
+		     const struct fl_sock *listener);
+u32 fl_attr_commit(struct sock *sk, struct fl_sock *f);
+void fl_attr_tell(struct sock *sk, struct fl_sock *f);
 void fl_attr_tell_held(struct sock *sk);
-void fl_attr_info(struct sock *sk, const struct fl_flow *f,
+void fl_attr_info(struct sock *sk, const struct fl_sock *f,
 		  struct fl_info *info);
 
 /* fl_lookup.c */
 void fl_tuple_of(const struct sock *sk, struct fl_tuple *t);
-struct sock *fl_sock_by_tuple(struct net *net, const struct fl_tuple *t,
-			      int ifindex);
-bool fl_sock_accepted(struct net *net, const struct sock *sk);
-struct sock *fl_sock_by_cookie(struct net *net, u64 cookie);
-void fl_sock_each(struct net *net, void (*act)(struct sock *sk, void *arg),
-		  void *arg);
+struct sock *fl_lookup_by_tuple(struct net *net, const struct fl_tuple *t,
+				int ifindex);
+bool fl_lookup_accepted(struct net *net, const struct sock *sk);
+struct sock *fl_lookup_by_cookie(struct net *net, u64 cookie);
+void fl_lookup_each(struct net *net, void (*act)(struct sock *sk, void *arg),
+		    void *arg);
 
 /* fl_event.c */
 extern const struct genl_family *fl_family;
 void fl_event_send(struct fl_ns *ns, const struct fl_event *ev);
 
 /* fl_limit.c */
-int fl_limit_charge(struct sock *sk, struct fl_flow *f, u32 milli,
+int fl_limit_charge(struct sock *sk, struct fl_sock *f, u32 milli,
 		    bool enforce);
-void fl_limit_release(struct fl_flow *f);
+void fl_limit_release(struct fl_sock *f);
 int fl_limit_init(void);
 void fl_limit_exit(void);
 void fl_limit_net_init(struct fl_ns *ns);
@@ -269,7 +269,7 @@ int fl_budget_del_doit(struct sk_buff *skb, struct genl_info *info);
 /* fl_policy.c, fl_genl_policy.c */
 void fl_policy_choose(const struct sock *sk, bool accepted,
 		      struct fl_choice *choice);
-bool fl_policy_note(struct fl_flow *f, const struct fl_choice *choice);
+bool fl_policy_note(struct fl_sock *f, const struct fl_choice *choice);
 void fl_policy_net_exit(struct fl_ns *ns);
 int fl_policy_get_doit(struct sk_buff *skb, struct genl_info *info);
 int fl_policy_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
@@ -279,8 +279,8 @@ int fl_policy_apply_doit(struct sk_buff *skb, struct genl_info *info);
 
 /* fl_prefix.c, fl_genl_profile.c */
 const struct fl_profile *fl_prefix_find(const struct sock *sk,
-					struct fl_flow *f);
-void fl_prefix_forget(struct fl_flow *f);
+					struct fl_sock *f);
+void fl_prefix_forget(struct fl_sock *f);
 void fl_prefix_net_exit(struct fl_ns *ns);
 int fl_profile_get_doit(struct sk_buff *skb, struct genl_info *info);
 int fl_profile_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);

@@ -32,7 +32,7 @@ size_t fl_diag_fill(struct sock *sk, u32 ext, int *attr,
 	BUILD_BUG_ON(sizeof(*d) > sizeof(*info));
 	if (!(ext & FL_DIAG_EXT) || ext == ~0U)
 		return 0;
-	fl_attr_info(sk, fl_flow_find(sk), &full);
+	fl_attr_info(sk, fl_sock_find(sk), &full);
 	*d = (struct fl_diag) {
 		.version = FL_DIAG_VERSION,
 		.state = full.state,

@@ -73,8 +73,8 @@ static int fl_event_put_sock(struct sk_buff *skb, const struct fl_ns *ns,
 	       nla_put_u32(skb, FL_A_EVENT_OWNER,
 			   from_kuid_munged(ns->net->user_ns, sk->sk_uid)) ||
 	       nla_put_string(skb, FL_A_EVENT_CC, fl_cc_name(sk)) ||
-	       (fl_flow_policy(ev->flow) &&
-		nla_put_u32(skb, FL_A_EVENT_POLICY, fl_flow_policy(ev->flow)));
+	       (fl_sock_policy(ev->flow) &&
+		nla_put_u32(skb, FL_A_EVENT_POLICY, fl_sock_policy(ev->flow)));
 }
 
 static int fl_event_put(struct sk_buff *skb, const struct fl_ns *ns,

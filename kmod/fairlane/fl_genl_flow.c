@@ -161,7 +161,7 @@ static void fl_append_fields(struct sk_buff *skb, const struct fl_info *info,
 
 /* The attributes of a flow. Context: RCU, socket held. */
 static int fl_flow_put_attrs(struct sk_buff *skb, struct user_namespace *user,
-			     struct sock *sk, const struct fl_flow *f)
+			     struct sock *sk, const struct fl_sock *f)
 {
 	struct fl_info info;
 	struct fl_tuple t;
@@ -234,15 +234,15 @@ static struct sock *fl_flow_by_cookie(struct sk_buff *skb, struct net *net,
 				      u64 cookie)
 {
 	struct sock *sk = NULL;
-	struct fl_flow *f;
+	struct fl_sock *f;
 
 	rcu_read_lock();
 	f = xa_load(&fl_ns_of(net)->flows, cookie);
 	if (f)
-		sk = fl_flow_hold(f);
+		sk = fl_sock_hold(f);
 	rcu_read_unlock();
 	if (!sk && netlink_ns_capable(skb, net->user_ns, CAP_NET_ADMIN))
-		sk = fl_sock_by_cookie(net, cookie);
+		sk = fl_lookup_by_cookie(net, cookie);
 	return sk;
 }
 
@@ -289,7 +289,7 @@ static struct sock *fl_flow_named(struct sk_buff *skb, struct genl_info *info)
 	t.lport = nla_get_be16(tb[FL_A_FLOW_LPORT]);
 	if (tb[FL_A_FLOW_RPORT])
 		t.rport = nla_get_be16(tb[FL_A_FLOW_RPORT]);
-	sk = fl_sock_by_tuple(net, &t, tb[FL_A_FLOW_IFINDEX] ?
+	sk = fl_lookup_by_tuple(net, &t, tb[FL_A_FLOW_IFINDEX] ?
 			      nla_get_u32(tb[FL_A_FLOW_IFINDEX]) : 0);
 	if (sk)
 		return sk;
@@ -318,7 +318,7 @@ int fl_flow_get_doit(struct sk_buff *skb, struct genl_info *info)
 	if (head) {
 		rcu_read_lock();
 		err = fl_flow_put_attrs(reply, fl_reader_ns(skb), sk,
-					fl_flow_find(sk));
+					fl_sock_find(sk));
 		rcu_read_unlock();
 	}
 	if (err) {
@@ -358,9 +358,9 @@ static bool fl_flow_wanted(const struct sock *sk, struct nlattr *const *tb)
 
 /* One flow into a dump. Context: RCU. Return: -EMSGSIZE if it does not fit. */
 static int fl_flow_dump_one(struct sk_buff *skb, struct netlink_callback *cb,
-			    struct fl_flow *f)
+			    struct fl_sock *f)
 {
-	struct sock *sk = fl_flow_hold(f);
+	struct sock *sk = fl_sock_hold(f);
 	void *head;
 	int err = 0;
 
@@ -398,7 +398,7 @@ int fl_flow_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 	struct fl_ns *ns = fl_ns_of(sock_net(cb->skb->sk));
 	struct fl_flow_dump *at = (void *)cb->ctx;
 	unsigned long cookie = at->cookie;
-	struct fl_flow *f;
+	struct fl_sock *f;
 	int err = 0;
 
 	BUILD_BUG_ON(sizeof(*at) > sizeof(cb->ctx));
@@ -434,7 +434,7 @@ int fl_values_parse(struct fl_values *v, struct nlattr *const *tb,
 	for (id = 0; id < __FL_SET_COUNT; id++) {
 		if (!tb[types[id]])
 			continue;
-		v->set |= BIT(id);
+		v->present |= BIT(id);
 		v->val[id] = nla_get_u32(tb[types[id]]);
 		v->from[id] = from;
 		count++;
@@ -458,7 +458,7 @@ int fl_flow_set_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	struct net *net = genl_info_net(info);
 	struct fl_request rq = { .extack = info->extack };
-	struct fl_flow *f;
+	struct fl_sock *f;
 	struct sock *sk;
 	int err;
 
@@ -479,7 +479,7 @@ int fl_flow_set_doit(struct sk_buff *skb, struct genl_info *info)
 		goto put;
 	}
 	rcu_read_lock();
-	f = fl_flow_get(sk, GFP_ATOMIC);
+	f = fl_sock_get(sk, GFP_ATOMIC);
 	if (f)
 		err = fl_attr_set(sk, f, &rq);
 	else

@@ -91,7 +91,7 @@ static int fl_policy_put(struct sk_buff *skb, const struct fl_policy *p)
 	    fl_policy_put_match(skb, p))
 		return -EMSGSIZE;
 	for (id = 0; id < __FL_SET_COUNT; id++)
-		if (p->values.set & BIT(id) &&
+		if (p->values.present & BIT(id) &&
 		    nla_put_u32(skb, fl_policy_types[id], p->values.val[id]))
 			return -EMSGSIZE;
 	if (fl_put_u64(skb, FL_A_POLICY_HITS, atomic64_read(&p->hits)) ||
@@ -329,9 +329,9 @@ static int fl_policy_values(struct fl_policy *p, struct genl_info *info)
 		return -EINVAL;
 	}
 	/* an administrator has made it */
-	p->values.privileged = p->values.set;
+	p->values.privileged = p->values.present;
 	for (id = 0; id < __FL_SET_COUNT; id++) {
-		if (!(p->values.set & BIT(id)))
+		if (!(p->values.present & BIT(id)))
 			continue;
 		err = fl_attr_range(id, p->values.val[id], info->extack);
 		if (err)
@@ -501,7 +501,7 @@ static void fl_policy_reapply(struct sock *sk, void *arg)
 {
 	struct fl_reapply *r = arg;
 	struct fl_choice choice;
-	struct fl_flow *f;
+	struct fl_sock *f;
 	u32 changed = 0;
 
 	if (!((1 << READ_ONCE(sk->sk_state)) &
@@ -509,9 +509,9 @@ static void fl_policy_reapply(struct sock *sk, void *arg)
 	       TCPF_CLOSING | TCPF_LAST_ACK)))
 		return;
 	r->examined++;
-	fl_policy_choose(sk, fl_sock_accepted(r->net, sk), &choice);
+	fl_policy_choose(sk, fl_lookup_accepted(r->net, sk), &choice);
 	rcu_read_lock();
-	f = choice.order ? fl_flow_get(sk, GFP_ATOMIC) : fl_flow_find(sk);
+	f = choice.order ? fl_sock_get(sk, GFP_ATOMIC) : fl_sock_find(sk);
 	if (f) {
 		spin_lock_bh(&f->lock);
 		if (fl_policy_note(f, &choice))
@@ -535,7 +535,7 @@ int fl_policy_apply_doit(struct sk_buff *skb, struct genl_info *info)
 	reply = genlmsg_new(NLMSG_GOODSIZE, GFP_KERNEL);
 	if (!reply)
 		return -ENOMEM;
-	fl_sock_each(r.net, fl_policy_reapply, &r);
+	fl_lookup_each(r.net, fl_policy_reapply, &r);
 	head = genlmsg_put_reply(reply, info, fl_family, 0,
 				 FL_CMD_POLICY_APPLY);
 	if (!head ||

@@ -15,12 +15,12 @@
 
 /**
  * struct fl_wish - settings that somebody wants in a profile
- * @set: bits of settings with a value
+ * @present: bits of settings with a value
  * @reset: bits of settings to take back
  * @value: the values
  */
 struct fl_wish {
-	u64 set;
+	u64 present;
 	u64 reset;
 	u32 value[FL_SETTINGS_MAX];
 };
@@ -104,7 +104,7 @@ static int fl_profile_put(struct sk_buff *skb, struct net *net,
 		u8 from = value == st->initial ? FL_FROM_DEFAULT :
 						 FL_FROM_NETNS;
 
-		if (p && p->set & BIT_ULL(i))
+		if (p && p->present & BIT_ULL(i))
 			from = FL_FROM_PROFILE;
 		if (fl_profile_put_setting(skb, st, value, from))
 			return -EMSGSIZE;
@@ -232,13 +232,13 @@ static int fl_profile_wish(struct genl_info *info, struct fl_wish *wish)
 		if (i < 0)
 			return i;
 		st = fl_setting_at(i);
-		wish->set &= ~BIT_ULL(i);
+		wish->present &= ~BIT_ULL(i);
 		wish->reset &= ~BIT_ULL(i);
 		if (!tb[FL_A_SETTING_VALUE]) {
 			wish->reset |= BIT_ULL(i);
 			continue;
 		}
-		wish->set |= BIT_ULL(i);
+		wish->present |= BIT_ULL(i);
 		wish->value[i] = nla_get_u32(tb[FL_A_SETTING_VALUE]);
 		if (wish->value[i] < st->min || wish->value[i] > st->max) {
 			FL_SET_ERR(info->extack, "setting out of range",
@@ -278,10 +278,10 @@ static void fl_profile_set_net(struct net *net, const struct fl_wish *wish)
 	size_t i;
 
 	for (i = 0; (st = fl_setting_from(&i)); i++) {
-		if (!((wish->set | wish->reset) & BIT_ULL(i)))
+		if (!((wish->present | wish->reset) & BIT_ULL(i)))
 			continue;
 		old = READ_ONCE(pf->value[i]);
-		new = wish->set & BIT_ULL(i) ? wish->value[i] : st->initial;
+		new = wish->present & BIT_ULL(i) ? wish->value[i] : st->initial;
 		fl_profile_write(net, i, new);
 		fl_profile_tell(net, NULL, st, old, new);
 	}
@@ -315,9 +315,9 @@ static int fl_profile_set_prefix(struct genl_info *info,
 	}
 	before = p->profile;
 	for (i = 0; (st = fl_setting_from(&i)); i++)
-		if (wish->set & BIT_ULL(i))
+		if (wish->present & BIT_ULL(i))
 			p->own.value[i] = wish->value[i];
-	p->set = (p->set | wish->set) & ~wish->reset;
+	p->present = (p->present | wish->present) & ~wish->reset;
 	fl_prefix_insert(ns, p);
 	for (i = 0; (st = fl_setting_from(&i)); i++)
 		fl_profile_tell(net, p, st, before.value[i],
@@ -343,7 +343,7 @@ int fl_profile_set_doit(struct sk_buff *skb, struct genl_info *info)
 	err = fl_profile_wish(info, wish);
 	if (!err && has) {
 		err = fl_profile_set_prefix(info, wish, &t, bits);
-	} else if (!err && !(wish->set | wish->reset)) {
+	} else if (!err && !(wish->present | wish->reset)) {
 		NL_SET_ERR_MSG(info->extack, "nothing to set");
 		err = -EINVAL;
 	} else if (!err) {

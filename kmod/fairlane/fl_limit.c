@@ -26,7 +26,7 @@
 #include "compat/compat.h"
 #include "fl_control.h"
 
-/* The two that pay for a socket: fl_flow.account[]. */
+/* The two that pay for a socket: fl_sock.account[]. */
 #define FL_PAYS_UID	0
 #define FL_PAYS_CGROUP	1
 
@@ -147,7 +147,7 @@ static u32 fl_account_budget(const struct fl_ns *ns, const struct fl_account *a)
 	return ns->budget_uid_milli;
 }
 
-static void fl_account_drop(struct fl_flow *f)
+static void fl_account_drop(struct fl_sock *f)
 {
 	struct fl_account *a;
 	int i;
@@ -165,7 +165,7 @@ static void fl_account_drop(struct fl_flow *f)
 }
 
 /* May the accounts of a flow take @milli instead of what they have? */
-static bool fl_account_allows(const struct fl_ns *ns, const struct fl_flow *f,
+static bool fl_account_allows(const struct fl_ns *ns, const struct fl_sock *f,
 			      struct fl_account *const *pays, u32 milli)
 {
 	u32 budget, i;
@@ -194,7 +194,7 @@ static bool fl_account_allows(const struct fl_ns *ns, const struct fl_flow *f,
  * Who pays is decided anew: a process's sockets move with it between cgroups.
  * Context: any, @f->lock held. Return: 0, or -EDQUOT and nothing changed.
  */
-int fl_limit_charge(struct sock *sk, struct fl_flow *f, u32 milli,
+int fl_limit_charge(struct sock *sk, struct fl_sock *f, u32 milli,
 		    bool enforce)
 {
 	struct fl_account *pays[2] = { };
@@ -242,7 +242,7 @@ unlock:
 }
 
 /* The socket ends. Context: any, @f->lock held. */
-void fl_limit_release(struct fl_flow *f)
+void fl_limit_release(struct fl_sock *f)
 {
 	if (!READ_ONCE(f->charged_milli))
 		return;
@@ -325,7 +325,7 @@ static void fl_limit_write(struct fl_ns *ns, u32 *limit, u32 what,
 static void fl_limit_reapply(struct fl_ns *ns)
 {
 	unsigned long cookie = 0;
-	struct fl_flow *f;
+	struct fl_sock *f;
 	struct sock *sk;
 	u32 changed;
 
@@ -333,7 +333,7 @@ static void fl_limit_reapply(struct fl_ns *ns)
 		changed = 0;
 		rcu_read_lock();
 		f = xa_find_after(&ns->flows, &cookie, ULONG_MAX, XA_PRESENT);
-		sk = f ? fl_flow_hold(f) : NULL;
+		sk = f ? fl_sock_hold(f) : NULL;
 		if (sk) {
 			spin_lock_bh(&f->lock);
 			changed = fl_attr_commit(sk, f);

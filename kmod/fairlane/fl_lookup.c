@@ -67,15 +67,15 @@ static struct sock *fl_listener(struct net *net, const struct fl_tuple *t,
 }
 
 /**
- * fl_sock_by_tuple() - a connection, or with remote port 0 a listener
+ * fl_lookup_by_tuple() - a connection, or with remote port 0 a listener
  * @net: the namespace
  * @t: addresses
  * @ifindex: of the device that the socket is bound to, or 0
  *
  * Context: process. Return: the socket, held (sock_gen_put()), or NULL.
  */
-struct sock *fl_sock_by_tuple(struct net *net, const struct fl_tuple *t,
-			      int ifindex)
+struct sock *fl_lookup_by_tuple(struct net *net, const struct fl_tuple *t,
+				int ifindex)
 {
 	u16 port = ntohs(t->lport);
 	struct sock *sk = NULL;
@@ -106,14 +106,14 @@ struct sock *fl_sock_by_tuple(struct net *net, const struct fl_tuple *t,
 }
 
 /**
- * fl_sock_accepted() - was this connection accepted, not made, here?
+ * fl_lookup_accepted() - was this connection accepted, not made, here?
  * @net: the namespace
  * @sk: the connection
  *
  * Nothing in a socket says so. If somebody listens on its address, it was.
  * Context: process or softirq.
  */
-bool fl_sock_accepted(struct net *net, const struct sock *sk)
+bool fl_lookup_accepted(struct net *net, const struct sock *sk)
 {
 	struct fl_tuple t;
 	bool found;
@@ -175,15 +175,15 @@ static void fl_walk_fill(struct fl_walk *w, unsigned int bucket, u32 skip)
 }
 
 /**
- * fl_sock_each() - do something with each connection
+ * fl_lookup_each() - do something with each connection
  * @net: the namespace
  * @act: what; the socket is held, not locked
  * @arg: for @act
  *
  * Context: process. Sockets that come or go meanwhile may be left out.
  */
-void fl_sock_each(struct net *net, void (*act)(struct sock *sk, void *arg),
-		  void *arg)
+void fl_lookup_each(struct net *net, void (*act)(struct sock *sk, void *arg),
+		    void *arg)
 {
 	struct inet_hashinfo *h = fl_hashinfo(net);
 	struct fl_walk w = { .net = net };
@@ -204,7 +204,7 @@ void fl_sock_each(struct net *net, void (*act)(struct sock *sk, void *arg),
 }
 
 /* Is it the socket that is looked for? Then hold it. Context: its bucket's lock held. */
-static bool fl_sock_is(struct net *net, struct sock *sk, u64 cookie)
+static bool fl_lookup_is(struct net *net, struct sock *sk, u64 cookie)
 {
 	return net_eq(sock_net(sk), net) && sk_fullsock(sk) && fl_is_tcp(sk) &&
 	       atomic64_read(&sk->sk_cookie) == cookie &&
@@ -212,14 +212,14 @@ static bool fl_sock_is(struct net *net, struct sock *sk, u64 cookie)
 }
 
 /**
- * fl_sock_by_cookie() - the connection or listener with a cookie
+ * fl_lookup_by_cookie() - the connection or listener with a cookie
  * @net: the namespace
  * @cookie: not 0
  *
  * Goes through all of the kernel's tables until it is found. Context: process.
  * Return: the socket, held (sock_put()), or NULL.
  */
-struct sock *fl_sock_by_cookie(struct net *net, u64 cookie)
+struct sock *fl_lookup_by_cookie(struct net *net, u64 cookie)
 {
 	struct inet_hashinfo *h = fl_hashinfo(net);
 	struct sock *sk, *found = NULL;
@@ -230,7 +230,7 @@ struct sock *fl_sock_by_cookie(struct net *net, u64 cookie)
 	for (bucket = 0; !found && bucket <= h->lhash2_mask; bucket++) {
 		spin_lock_bh(&h->lhash2[bucket].lock);
 		sk_nulls_for_each(sk, node, &h->lhash2[bucket].nulls_head) {
-			if (!fl_sock_is(net, sk, cookie))
+			if (!fl_lookup_is(net, sk, cookie))
 				continue;
 			found = sk;
 			break;
@@ -245,7 +245,7 @@ struct sock *fl_sock_by_cookie(struct net *net, u64 cookie)
 		lock = inet_ehash_lockp(h, bucket);
 		spin_lock_bh(lock);
 		sk_nulls_for_each(sk, node, &h->ehash[bucket].chain) {
-			if (!fl_sock_is(net, sk, cookie))
+			if (!fl_lookup_is(net, sk, cookie))
 				continue;
 			found = sk;
 			break;

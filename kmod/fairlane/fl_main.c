@@ -4,7 +4,7 @@
  *
  *  - settings of a network namespace (fl_profile.c),
  *  - line rates of devices (fl_speed.c),
- *  - measured base RTTs (fl_base.c),
+ *  - measured base RTTs (fl_base_rtt.c),
  *  - settings of sockets and who may change them: the control plane
  *    (fl_control.h and what it names),
  *  - delay samples in nanoseconds (fl_rtt.c),
@@ -32,10 +32,10 @@ struct fl_part {
 
 static const struct fl_part fl_parts[] = {
 	{ fl_limit_init, fl_limit_exit },
-	{ fl_flow_init, fl_flow_exit },
+	{ fl_sock_init, fl_sock_exit },
 	{ fl_profile_init, fl_profile_exit },
 	{ fl_speed_init, fl_speed_exit },
-	{ fl_base_init, fl_base_exit },
+	{ fl_base_rtt_init, fl_base_rtt_exit },
 	{ fl_telemetry_init, fl_telemetry_exit },
 	/* these show what those above have: they begin later and end before */
 	{ fl_genl_init, fl_genl_exit },

@@ -4,7 +4,7 @@
  */
 #include <linux/module.h>
 
-#include "fl_flow.h"
+#include "fl_sock.h"
 #include "fl_owd.h"
 
 /* A round trip longer by less than this part of the base RTT needs no pacing. */

@@ -112,7 +112,7 @@ void fl_policy_choose(const struct sock *sk, bool accepted,
  *
  * Context: any, @f->lock held. Return: have the policies' settings changed?
  */
-bool fl_policy_note(struct fl_flow *f, const struct fl_choice *choice)
+bool fl_policy_note(struct fl_sock *f, const struct fl_choice *choice)
 {
 	struct fl_decided *d = rcu_dereference_protected(f->decided, true);
 	bool changed;

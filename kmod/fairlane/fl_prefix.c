@@ -25,7 +25,7 @@ static void fl_prefix_put(struct fl_prefix *p)
  *
  * Context: socket lock held, or nobody uses @f.
  */
-void fl_prefix_forget(struct fl_flow *f)
+void fl_prefix_forget(struct fl_sock *f)
 {
 	struct fl_prefix *p = f->prefix;
 
@@ -45,7 +45,7 @@ void fl_prefix_forget(struct fl_flow *f)
  * Return: the profile, valid until the next call for @f.
  */
 const struct fl_profile *fl_prefix_find(const struct sock *sk,
-					struct fl_flow *f)
+					struct fl_sock *f)
 {
 	struct fl_ns *ns = f->ns;
 	struct fl_prefix *p;
@@ -87,7 +87,7 @@ static void fl_prefix_compute(struct fl_prefix *p)
 	size_t i;
 
 	for (i = 0; i < FL_SETTINGS_MAX; i++) {
-		from = p->set & BIT_ULL(i) ? &p->own : base;
+		from = p->present & BIT_ULL(i) ? &p->own : base;
 		WRITE_ONCE(p->profile.value[i], READ_ONCE(from->value[i]));
 	}
 	/* pairs with fl_profile_gen() */
@@ -125,7 +125,7 @@ void fl_prefix_forget_settings(struct net *net, u64 which)
 
 	mutex_lock(&ns->prefix_lock);
 	list_for_each_entry(p, &ns->prefixes, list)
-		p->set &= ~which;
+		p->present &= ~which;
 	mutex_unlock(&ns->prefix_lock);
 }
 

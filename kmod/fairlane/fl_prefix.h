@@ -16,7 +16,7 @@
  * @bits: its length
  * @profile: what is in force
  * @own: what it sets itself
- * @set: bits of the settings in @own, by their numbers
+ * @present: bits of the settings in @own, by their numbers
  */
 struct fl_prefix {
 	struct list_head list;
@@ -28,7 +28,7 @@ struct fl_prefix {
 	u8 bits;
 	struct fl_profile profile;
 	struct fl_profile own;
-	u64 set;
+	u64 present;
 };
 
 /* fl_profile.c */

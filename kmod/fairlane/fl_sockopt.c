@@ -23,7 +23,7 @@ static int fl_sockopt_set(struct sock *sk, int opt, sockptr_t arg,
 {
 	u32 id = opt - FL_SO_PRIORITY;
 	struct fl_request rq = { };
-	struct fl_flow *f;
+	struct fl_sock *f;
 	u32 val;
 	int err;
 
@@ -33,13 +33,13 @@ static int fl_sockopt_set(struct sock *sk, int opt, sockptr_t arg,
 		return -EINVAL;
 	if (copy_from_sockptr(&val, arg, sizeof(val)))
 		return -EFAULT;
-	rq.v.set = BIT(id);
+	rq.v.present = BIT(id);
 	rq.v.val[id] = val;
 	rq.v.from[id] = FL_FROM_SOCKOPT;
 	rq.privileged = ns_capable(sock_net(sk)->user_ns, CAP_NET_ADMIN);
 
 	lock_sock(sk);
-	f = fl_flow_get(sk, GFP_KERNEL_ACCOUNT);
+	f = fl_sock_get(sk, GFP_KERNEL_ACCOUNT);
 	err = f ? fl_attr_set(sk, f, &rq) : -ENOMEM;
 	if (rq.changed)
 		fl_attr_tell(sk, f);
@@ -74,7 +74,7 @@ static int fl_sockopt_get(struct sock *sk, int opt, void __user *user, int *len)
 	if (*len < (int)sizeof(val))
 		return -EINVAL;
 	lock_sock(sk);
-	fl_attr_info(sk, fl_flow_find(sk), &info);
+	fl_attr_info(sk, fl_sock_find(sk), &info);
 	release_sock(sk);
 	if (opt == FL_SO_INFO) {
 		*len = min_t(int, *len, sizeof(info));

@@ -24,7 +24,7 @@
 
 #include "compat/compat.h"
 #include "lib/line_rate.h"
-#include "fl_flow.h"
+#include "fl_sock.h"
 
 /* Destinations that a namespace measures at a time. */
 #define FL_SPEED_PATHS		1024
@@ -165,7 +165,7 @@ static u32 fl_speed_learn(const struct sock *sk, u64 now_ns, u32 kbps,
  * Context: ACK.
  * Return: true if the rate of the path has changed.
  */
-bool fl_rate_measure(struct sock *sk, struct fl_flow *f, u32 base_ns,
+bool fl_rate_measure(struct sock *sk, struct fl_sock *f, u32 base_ns,
 		     u32 rtt_ns, const struct rate_sample *rs)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);

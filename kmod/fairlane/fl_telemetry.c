@@ -4,7 +4,7 @@
  *
  * A socket gets an entry when its congestion control wants telemetry, or, where the
  * namespace reflects for all sockets, when the first option comes with data. The second
- * happens in a netfilter hook, for each packet, where the settings of a socket (fl_flow.c),
+ * happens in a netfilter hook, for each packet, where the settings of a socket (fl_sock.c),
  * which have a lock of their own, are no place for it.
  *
  * Entries go with the socket, at the tracepoint tcp_destroy_sock. A hook on

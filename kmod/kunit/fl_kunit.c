@@ -104,7 +104,7 @@ static void fl_kunit_swift(struct kunit *test)
 		.now_ns = NSEC_PER_SEC, .delay_ns = 20000, .acked_pkts = 10,
 		.wnd_limited = true,
 	};
-	u8 state[FL_BASE_STATE] __aligned(8);
+	u8 state[FL_ORIGINAL_STATE] __aligned(8);
 	u64 wnd = 10 * FL_WND_ONE;
 
 	fl_swift_ops.init(state, s.now_ns);
@@ -139,7 +139,7 @@ static void fl_kunit_ledbat(struct kunit *test)
 	struct fl_ledbat_state state;
 	u64 wnd = 10 * FL_WND_ONE;
 
-	BUILD_BUG_ON(sizeof(state) > FL_BASE_STATE);
+	BUILD_BUG_ON(sizeof(state) > FL_ORIGINAL_STATE);
 	fl_ledbat_ops.init(&state, s.now_ns);
 	fl_ledbat_ops.on_ack(&state, &t, &wnd, &s);
 	KUNIT_EXPECT_EQ(test, wnd, 10 * FL_WND_ONE + FL_WND_ONE / 2);

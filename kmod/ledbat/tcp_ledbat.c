@@ -31,7 +31,7 @@
 
 #include "compat/compat.h"
 #include "ledbat/core/ledbat.h"
-#include "fairlane/fl_flow.h"
+#include "fairlane/fl_sock.h"
 #include "fairlane/fl_trace.h"
 
 /* So many ticks of a time stamp clock must fit into the target. */
@@ -76,7 +76,7 @@ static const struct ledbat_settings *ledbat_of(const struct fl_profile *pf)
 /**
  * struct ledbat_flow - a flow
  * @at: what readers find it by
- * @set: settings of the socket
+ * @fs: settings of the socket
  * @wnd: window, packets << FL_WND_SHIFT
  * @state: of the window control
  * @rtt: delay samples
@@ -93,7 +93,7 @@ static const struct ledbat_settings *ledbat_of(const struct fl_profile *pf)
  */
 struct ledbat_flow {
 	struct fl_attached at;
-	struct fl_flow *set;
+	struct fl_sock *fs;
 	u64 wnd;
 	struct fl_ledbat_state state;
 	struct fl_rtt rtt;
@@ -132,7 +132,7 @@ static u32 ledbat_target_ns(const struct sock *sk, const struct ledbat_flow *fl,
 	u32 target_ns = READ_ONCE(ledbat_of(pf)->ledbat_target_ns);
 	u32 width_ns = READ_ONCE(pf->fluct_ns) + READ_ONCE(pf->noise_ns);
 
-	return target_ns ?: max_t(u32, fl_flow_prio(sk, fl->set), 1) * width_ns;
+	return target_ns ?: max_t(u32, fl_sock_prio(sk, fl->fs), 1) * width_ns;
 }
 
 /* Queueing delay on the way there, ns, by time stamps; U32_MAX = cannot be told
@@ -173,7 +173,7 @@ static u32 ledbat_delay(const struct sock *sk, struct ledbat_flow *fl,
 	if (full)
 		base_ns = fl_ledbat_base_add(&fl->rtt_base,
 					     tp->tcp_clock_cache, rtt_ns);
-	fl->base_ns = fl_flow_base_rtt_ns(fl->set, pf) ?: base_ns;
+	fl->base_ns = fl_sock_base_rtt_ns(fl->fs, pf) ?: base_ns;
 	if (!fl->base_ns)
 		return 0;
 	fl->target_ns = ledbat_target_ns(sk, fl, pf);
@@ -234,8 +234,8 @@ static void ledbat_adopt(struct sock *sk)
 	fl = kzalloc(sizeof(*fl), GFP_ATOMIC | __GFP_NOWARN);
 	if (!fl)
 		return;
-	fl->set = fl_flow_attach(sk, &ledbat_cc);
-	pf = fl_profile_for(sk, fl->set);
+	fl->fs = fl_sock_attach(sk, &ledbat_cc);
+	pf = fl_profile_for(sk, fl->fs);
 	fl->una = tcp_sk(sk)->snd_una;
 	fl->slow = true;
 	fl->wnd = (u64)READ_ONCE(ledbat_of(pf)->ledbat_init_pkts) << FL_WND_SHIFT;
@@ -243,7 +243,7 @@ static void ledbat_adopt(struct sock *sk)
 	fl_take_over(sk, READ_ONCE(pf->gso_segs));
 	rcu_assign_pointer(lb->flow, fl);
 	fl->at.cc = &ledbat_cc;
-	fl_flow_show(fl->set, &fl->at);
+	fl_sock_show(fl->fs, &fl->at);
 	fl_apply_wnd(sk, fl->wnd, 0, 0);
 }
 
@@ -296,7 +296,7 @@ static void ledbat_cong_control(FL_CONG_CONTROL_ARGS)
 			ledbat_adopt(sk);
 		return;
 	}
-	pf = fl_profile_for(sk, fl->set);
+	pf = fl_profile_for(sk, fl->fs);
 	full = fl_full_packets(sk, &fl->una, s.acked_pkts);
 	s.delay_ns = ledbat_delay(sk, fl, pf, fl_rtt_sample(sk, &fl->rtt, rs),
 				  full);
@@ -322,7 +322,7 @@ static void ledbat_set_state(struct sock *sk, u8 new_state)
 	if (!fl || (new_state != TCP_CA_CWR && new_state != TCP_CA_Recovery &&
 		    new_state != TCP_CA_Loss))
 		return;
-	t.min_wnd = (u64)READ_ONCE(ledbat_of(fl_profile_for(sk, fl->set))->ledbat_min_pkts)
+	t.min_wnd = (u64)READ_ONCE(ledbat_of(fl_profile_for(sk, fl->fs))->ledbat_min_pkts)
 		    << FL_WND_SHIFT;
 	fl->slow = false;
 	fl_ledbat_ops.on_loss(&fl->state, &t, &fl->wnd, tp->tcp_clock_cache,
@@ -359,7 +359,7 @@ static void ledbat_release(struct sock *sk)
 	if (!fl)
 		return;
 	RCU_INIT_POINTER(lb->flow, NULL);
-	fl_flow_detach(sk, fl->set);
+	fl_sock_detach(sk, fl->fs);
 	fl_give_back(sk);
 	kfree_rcu(fl, rcu);
 }

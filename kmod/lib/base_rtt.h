@@ -17,21 +17,21 @@
 /* A clock this many windows behind is another CPU's; more: it was set back. */
 #define FL_BASE_BEHIND		16
 
-/** enum fl_base_kind - what a delay is of */
-enum fl_base_kind {
+/** enum fl_base_rtt_kind - what a delay is of */
+enum fl_base_rtt_kind {
 	FL_BASE_DATA,		/* a full packet and its ACK */
 	FL_BASE_PROBE,		/* a probe and its echo */
 	__FL_BASE_KINDS
 };
 
 /**
- * struct fl_base_path - a path
+ * struct fl_base_rtt_path - a path
  * @key: which path; 0 = free
  * @window: the present window
  * @now_ns: smallest delay in it, by kind
  * @before_ns: smallest delay in the one before
  */
-struct fl_base_path {
+struct fl_base_rtt_path {
 	u32 key;
 	u32 window;
 	u32 now_ns[__FL_BASE_KINDS];
@@ -39,14 +39,14 @@ struct fl_base_path {
 };
 
 /**
- * fl_base_turn() - make a path current
+ * fl_base_rtt_turn() - make a path current
  * @p: the path, or free, or another path
  * @key: which path it is to be
  * @window: the present window
  *
  * Return: false if @p is another path that was used in the last two windows.
  */
-static inline bool fl_base_turn(struct fl_base_path *p, u32 key, u32 window)
+static inline bool fl_base_rtt_turn(struct fl_base_rtt_path *p, u32 key, u32 window)
 {
 	s32 age = window - p->window;
 	int i;
@@ -68,15 +68,15 @@ static inline bool fl_base_turn(struct fl_base_path *p, u32 key, u32 window)
 }
 
 /* Smallest delay of the last two windows; FL_BASE_NONE = none known. */
-static inline u32 fl_base_least(const struct fl_base_path *p,
-				enum fl_base_kind kind)
+static inline u32 fl_base_rtt_least(const struct fl_base_rtt_path *p,
+				    enum fl_base_rtt_kind kind)
 {
 	return min_t(u32, p->now_ns[kind], p->before_ns[kind]);
 }
 
 /* Take in a delay. The path is current. */
-static inline void fl_base_sample(struct fl_base_path *p,
-				  enum fl_base_kind kind, u32 ns)
+static inline void fl_base_rtt_sample(struct fl_base_rtt_path *p,
+				      enum fl_base_rtt_kind kind, u32 ns)
 {
 	p->now_ns[kind] = min_t(u32, p->now_ns[kind], ns);
 }

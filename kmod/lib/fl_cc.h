@@ -59,10 +59,10 @@ enum fl_loss {
 };
 
 /* Room for the state of any original CC, bytes. */
-#define FL_BASE_STATE	16
+#define FL_ORIGINAL_STATE	16
 
 /**
- * struct fl_base_ops - an original CC
+ * struct fl_original_ops - an original CC
  * @name: as in the names of the congestion controls, "swift"
  * @init: begin with zeroed state at time @now_ns
  * @on_ack: move *@wnd by one ACK towards @t; samples with delay_ns 0 only
@@ -71,7 +71,7 @@ enum fl_loss {
  *
  * All are pure functions of their arguments; the caller serialises.
  */
-struct fl_base_ops {
+struct fl_original_ops {
 	const char *name;
 	void (*init)(void *state, u64 now_ns);
 	void (*on_ack)(void *state, const struct fl_target *t, u64 *wnd,

@@ -10,7 +10,7 @@
 #include <net/tcp.h>
 
 #include "prioplus/core/prioplus.h"
-#include "fairlane/fl_flow.h"
+#include "fairlane/fl_sock.h"
 #include "fairlane/fl_telemetry.h"
 #include "pp_setting.h"
 #include "pp_trace.h"
@@ -49,7 +49,7 @@ enum pp_dsack {
  * struct pp_flow - a flow
  * @at: what readers find it by
  * @sk: its socket
- * @set: settings of the socket
+ * @fs: settings of the socket
  * @tel: telemetry, for one-way delays; NULL = RTTs
  * @delay_ns: newest delay that steered, of @tel, ns
  * @extra_ns: what its round trip was longer, ns; 0 without @tel
@@ -96,7 +96,7 @@ enum pp_dsack {
 struct pp_flow {
 	struct fl_attached at;
 	struct sock *sk;
-	struct fl_flow *set;
+	struct fl_sock *fs;
 	struct fl_tel *tel;
 	const struct pp_chan *chan;
 	struct pp_core core;
@@ -163,7 +163,7 @@ struct pp_flow {
  */
 struct pp_sock {
 	struct pp_flow __rcu *flow;
-	struct fl_base base;
+	struct fl_base_rtt base;
 	struct fl_rtt rtt;
 	u32 una;
 	u32 look_seq;
@@ -188,7 +188,7 @@ static inline struct pp_sock *pp_sock_of(const struct pp_flow *fl)
 }
 
 /* Base RTTs that a flow has measured. Context: socket lock held. */
-static inline struct fl_base *pp_base(const struct pp_flow *fl)
+static inline struct fl_base_rtt *pp_base_rtt(const struct pp_flow *fl)
 {
 	return &pp_sock_of(fl)->base;
 }

@@ -70,7 +70,7 @@ size_t pp_get_info(struct sock *sk, u32 ext, int *attr,
 	    (1 << sk->sk_state) & (TCPF_LISTEN | TCPF_CLOSE))
 		return 0;
 	rcu_read_lock();
-	at = fl_flow_shown(sk, &pp_cc);
+	at = fl_sock_shown(sk, &pp_cc);
 	if (at) {
 		pp_fill_bbr(container_of(at, struct pp_flow, at), &info->bbr);
 		*attr = INET_DIAG_BBRINFO;

@@ -48,7 +48,7 @@ static void pp_keep_flows(struct pp_flow *fl)
  */
 u32 pp_one_way(struct pp_flow *fl, u32 rtt_ns, u32 base_ns)
 {
-	const struct fl_profile *pf = fl_profile_for(fl->sk, fl->set);
+	const struct fl_profile *pf = fl_profile_for(fl->sk, fl->fs);
 	u32 delay_ns = fl_owd_sample(fl->tel, tcp_sk(fl->sk)->tcp_clock_cache,
 				     rtt_ns, base_ns, READ_ONCE(pf->noise_ns));
 

@@ -170,7 +170,7 @@ static void pp_timer_arm(struct pp_flow *fl, enum pp_timer what, u64 ns)
 static u64 pp_echo_timeout_ns(const struct pp_flow *fl)
 {
 	const struct pp_settings *own =
-		fl_profile_part(fl_profile_for(fl->sk, fl->set), &pp_table);
+		fl_profile_part(fl_profile_for(fl->sk, fl->fs), &pp_table);
 	u64 ns = (u64)READ_ONCE(own->probe_timeout_us) * NSEC_PER_USEC;
 
 	if (fl->chan->limit_ns != U32_MAX)
@@ -363,10 +363,10 @@ static void pp_probe_see(void *data, struct sock *sk, FL_TCP_PROBE_SKB *skb)
  */
 static u32 pp_echo_least_ns(const struct pp_flow *fl)
 {
-	u32 seen_ns = pp_base(fl)->probe_ns;
+	u32 seen_ns = pp_base_rtt(fl)->probe_ns;
 
 	if (seen_ns == FL_BASE_NONE ||
-	    fl_flow_base_rtt_ns(fl->set, fl_profile_for(fl->sk, fl->set)))
+	    fl_sock_base_rtt_ns(fl->fs, fl_profile_for(fl->sk, fl->fs)))
 		return fl->chan->probe_base_ns / 2;
 	return seen_ns - (seen_ns >> PP_ECHO_SOONER_SHIFT);
 }

@@ -190,8 +190,8 @@ void pp_chan_forget(void)
 /* Measured base RTT, ns; 0 = not yet. */
 static u32 pp_measured_base_ns(const struct pp_flow *fl, u64 line_bps, u32 wire)
 {
-	u32 base_ns = pp_base(fl)->data_ns;
-	u64 probe_ns = pp_base(fl)->probe_ns;
+	u32 base_ns = pp_base_rtt(fl)->data_ns;
+	u64 probe_ns = pp_base_rtt(fl)->probe_ns;
 
 	if (probe_ns != FL_BASE_NONE) {
 		/* a probe is shorter than a packet, on two links at least */
@@ -213,9 +213,9 @@ bool pp_configure(struct pp_flow *fl, const struct fl_profile *pf)
 {
 	const struct pp_settings *own = fl_profile_part(pf, &pp_table);
 	u32 wire = fl_wire_bytes(fl->sk);
-	u64 line_bps = fl_flow_line_bps(fl->sk, fl->set, pf, true);
+	u64 line_bps = fl_sock_line_bps(fl->sk, fl->fs, pf, true);
 	struct pp_conf cf = {
-		.base_ns = fl_flow_base_rtt_ns(fl->set, pf),
+		.base_ns = fl_sock_base_rtt_ns(fl->fs, pf),
 		.probe_base_ns = READ_ONCE(own->probe_rtt_ns),
 		.line_bps = line_bps,
 		.wire_bytes = wire,
@@ -234,7 +234,7 @@ bool pp_configure(struct pp_flow *fl, const struct fl_profile *pf)
 		.resume_permille = READ_ONCE(own->resume_permille),
 		.ai_bytes = READ_ONCE(pf->ai_bytes),
 		.share_ns = READ_ONCE(own->share_ns),
-		.weight_milli = fl_flow_weight_milli(fl->sk, fl->set),
+		.weight_milli = fl_sock_weight_milli(fl->sk, fl->fs),
 		.paper = READ_ONCE(own->paper),
 	};
 	u32 was_milli = fl->chan ? fl->chan->weight_milli : 0;
@@ -242,12 +242,12 @@ bool pp_configure(struct pp_flow *fl, const struct fl_profile *pf)
 	struct pp_chan chan = { };
 
 	/* GAIN is a packet in an RTT */
-	if (fl->core.base == &fl_ledbat_channel_ops)
+	if (fl->core.original == &fl_ledbat_channel_ops)
 		cf.ai_bytes = wire;
 	if (!cf.base_ns) {
 		cf.base_ns = pp_measured_base_ns(fl, line_bps, wire);
-		cf.probe_base_ns = pp_base(fl)->probe_ns != FL_BASE_NONE ?
-				   pp_base(fl)->probe_ns : 0;
+		cf.probe_base_ns = pp_base_rtt(fl)->probe_ns != FL_BASE_NONE ?
+				   pp_base_rtt(fl)->probe_ns : 0;
 	}
 	if (!cf.base_ns)
 		cf.base_ns = clamp_t(u32, tcp_sk(fl->sk)->srtt_us >> 3, 1,
@@ -261,7 +261,7 @@ bool pp_configure(struct pp_flow *fl, const struct fl_profile *pf)
 	 */
 	if (!READ_ONCE(own->probe_rtt_ns))
 		chan.probe_base_ns = min_t(u32, chan.probe_base_ns,
-					   pp_base(fl)->probe_ns);
+					   pp_base_rtt(fl)->probe_ns);
 	if (fl->fallback)
 		chan.limit_ns = U32_MAX;
 	if (!pp_chan_take(fl, &chan))

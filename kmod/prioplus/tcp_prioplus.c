@@ -25,7 +25,7 @@
  * it until snd_una passes, so that new data leaves and draws the SACKs that
  * RACK needs.
  *
- * The virtual priority is what is set on the socket (fl_flow.h), 0 the lowest;
+ * The virtual priority is what is set on the socket (fl_sock.h), 0 the lowest;
  * changes on a live socket act with the next ACK or echo, SO_PRIORITY within an
  * RTT.
  */
@@ -57,9 +57,9 @@ static struct tcp_congestion_ops tcp_prioplus_ledbat;
  */
 void pp_refresh(struct pp_flow *fl, u32 delay_ns, u32 probe_delay_ns)
 {
-	const struct fl_profile *pf = fl_profile_for(fl->sk, fl->set);
-	u8 prio = fl_flow_prio(fl->sk, fl->set);
-	u32 gen = fl_settings_gen(fl->set, pf);
+	const struct fl_profile *pf = fl_profile_for(fl->sk, fl->fs);
+	u8 prio = fl_sock_prio(fl->sk, fl->fs);
+	u32 gen = fl_settings_gen(fl->fs, pf);
 	bool changed = gen != fl->gen || prio != fl->prio;
 	u16 mss;
 
@@ -69,10 +69,10 @@ void pp_refresh(struct pp_flow *fl, u32 delay_ns, u32 probe_delay_ns)
 	mss = min_t(u32, tcp_sk(fl->sk)->mss_cache, U16_MAX);
 	changed |= mss != fl->mss;
 
-	changed |= fl_base_learn(fl->sk, pp_base(fl),
+	changed |= fl_base_rtt_learn(fl->sk, pp_base_rtt(fl),
 				 tcp_sk(fl->sk)->tcp_clock_cache, delay_ns,
 				 probe_delay_ns);
-	fl->rare |= changed || pp_base(fl)->turned;
+	fl->rare |= changed || pp_base_rtt(fl)->turned;
 	if (!changed)
 		return;
 	if (prio != fl->prio)
@@ -97,9 +97,9 @@ static noinline void pp_look(struct pp_flow *fl, u32 full_ns,
 	const struct fl_profile *pf;
 
 	ps->look_seq = tcp_sk(fl->sk)->snd_nxt;
-	pf = fl_profile_for(fl->sk, fl->set);
+	pf = fl_profile_for(fl->sk, fl->fs);
 	if (READ_ONCE(pf->line_rate_measured) &&
-	    fl_rate_measure(fl->sk, fl->set, fl->chan->base_ns, full_ns, rs))
+	    fl_rate_measure(fl->sk, fl->fs, fl->chan->base_ns, full_ns, rs))
 		fl->mss = 0; /* for pp_refresh() to look again */
 	pp_refresh(fl, ps->least_ns == U32_MAX ? 0 : ps->least_ns, 0);
 	ps->least_ns = U32_MAX;
@@ -188,7 +188,7 @@ static noinline bool pp_dip(struct pp_flow *fl, u32 delay_ns)
 	ps->base.turned = false;
 	if (fl->core.stopped || !delay_ns ||
 	    fl->core.wnd < PP_DIP_PKTS * FL_WND_ONE ||
-	    fl_flow_base_rtt_ns(fl->set, fl_profile_for(fl->sk, fl->set)))
+	    fl_sock_base_rtt_ns(fl->fs, fl_profile_for(fl->sk, fl->fs)))
 		return false;
 	ps->dip_end_ns = now_ns + delay_ns + 2ULL * fl->chan->base_ns;
 	return true;
@@ -210,7 +210,7 @@ static void pp_mark_stale(struct pp_flow *fl)
 }
 
 /* The original CC that the socket's congestion control is named after. */
-static const struct fl_base_ops *pp_base_of(const struct sock *sk)
+static const struct fl_original_ops *pp_original_of(const struct sock *sk)
 {
 	if (inet_csk(sk)->icsk_ca_ops == &tcp_prioplus_ledbat)
 		return &fl_ledbat_channel_ops;
@@ -235,19 +235,19 @@ static void pp_adopt(struct sock *sk)
 		return;
 	fl->sk = sk;
 	fl->rare = 1;
-	fl->set = fl_flow_attach(sk, &pp_cc);
-	pf = fl_profile_for(sk, fl->set);
+	fl->fs = fl_sock_attach(sk, &pp_cc);
+	pf = fl_profile_for(sk, fl->fs);
 	ps->una = tp->snd_una;
 	ps->look_seq = tp->snd_una;
 	ps->least_ns = U32_MAX;
 	fl->random = get_random_u32();
-	fl_base_start(sk, pp_base(fl));
-	fl->gen = fl_settings_gen(fl->set, pf) - 1;
-	pp_init(&fl->core, pp_base_of(sk), ktime_get_ns(), tp->snd_nxt);
+	fl_base_rtt_start(sk, pp_base_rtt(fl));
+	fl->gen = fl_settings_gen(fl->fs, pf) - 1;
+	pp_init(&fl->core, pp_original_of(sk), ktime_get_ns(), tp->snd_nxt);
 	pp_probe_init(fl);
 	pp_refresh(fl, 0, 0);
 	if (!fl->chan) {
-		fl_flow_detach(sk, fl->set);
+		fl_sock_detach(sk, fl->fs);
 		fl_owd_want(sk, &fl->tel, false);
 		kmem_cache_free(pp_flow_cache, fl);
 		return;
@@ -257,7 +257,7 @@ static void pp_adopt(struct sock *sk)
 		pp_fall_back(fl);
 	rcu_assign_pointer(ps->flow, fl);
 	fl->at.cc = &pp_cc;
-	fl_flow_show(fl->set, &fl->at);
+	fl_sock_show(fl->fs, &fl->at);
 	pp_apply(fl);
 }
 
@@ -283,8 +283,8 @@ static void pp_sk_release(struct sock *sk)
 	if (!fl)
 		return;
 	RCU_INIT_POINTER(ps->flow, NULL);
-	fl_flow_detach(sk, fl->set);
-	fl->set = NULL;
+	fl_sock_detach(sk, fl->fs);
+	fl->fs = NULL;
 	fl_owd_want(sk, &fl->tel, false);
 	fl_give_back(sk);
 	if (!tp->snd_cwnd) {
@@ -569,7 +569,7 @@ static u32 pp_undo_cwnd(struct sock *sk)
 	return max_t(u32, tcp_snd_cwnd(tcp_sk(sk)), 1);
 }
 
-/* The same callbacks over each original CC: pp_base_of() tells which. */
+/* The same callbacks over each original CC: pp_original_of() tells which. */
 #define PP_CONGESTION_OPS(name_) {				\
 	.init		= pp_sk_init,				\
 	.release	= pp_sk_release,			\

@@ -6,7 +6,7 @@
 #define SZ_FLOW_H
 
 #include "fairlane/fairlane.h"
-#include "fairlane/fl_flow.h"
+#include "fairlane/fl_sock.h"
 #include "fairlane/fl_telemetry.h"
 #include "soze/core/soze.h"
 
@@ -72,14 +72,14 @@ struct sz_flow {
 
 /**
  * struct sz_sock - what the socket keeps
- * @set: its settings
+ * @fs: its settings
  * @tel: its telemetry, NULL: there can be none
  * @flow: the rest; NULL: no memory, Reno for ever. RCU: readers of struct fl_info
  * @rtt: delay samples; here because there is room
  * @active: sz_init_sock() was called
  */
 struct sz_sock {
-	struct fl_flow *set;
+	struct fl_sock *fs;
 	struct fl_tel *tel;
 	struct sz_flow __rcu *flow;
 	struct fl_rtt rtt;

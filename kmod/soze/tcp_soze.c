@@ -113,12 +113,12 @@ static struct fl_settings sz_table = {
 
 /* Parameters from the profile; the defaults if people have set nonsense. */
 static void sz_configure(const struct sock *sk, struct sz_flow *fl,
-			 const struct fl_flow *set, const struct fl_profile *pf)
+			 const struct fl_sock *fs, const struct fl_profile *pf)
 {
 	const struct sz_settings *own = fl_profile_part(pf, &sz_table);
 	u32 wire = fl_wire_bytes(sk);
 	struct sz_conf cf = {
-		.line_bps = fl_flow_line_bps(sk, set, pf, false),
+		.line_bps = fl_sock_line_bps(sk, fs, pf, false),
 		.wire_bytes = wire,
 		.base_ns = READ_ONCE(pf->base_rtt_ns),
 		.alpha_mbps = READ_ONCE(own->soze_alpha_mbps),
@@ -142,18 +142,18 @@ static void sz_configure(const struct sock *sk, struct sz_flow *fl,
 static void sz_refresh(const struct sock *sk, const struct sz_sock *ss,
 		       struct sz_flow *fl, const struct fl_profile *pf)
 {
-	u32 gen = fl_settings_gen(ss->set, pf);
+	u32 gen = fl_settings_gen(ss->fs, pf);
 	u16 mss = min_t(u32, tcp_sk(sk)->mss_cache, U16_MAX);
 
 	if (likely(gen == fl->gen && mss == fl->mss))
 		return;
 	fl->gen = gen;
 	fl->mss = mss;
-	sz_configure(sk, fl, ss->set, pf);
-	fl->set_base_ns = fl_flow_base_rtt_ns(ss->set, pf);
+	sz_configure(sk, fl, ss->fs, pf);
+	fl->set_base_ns = fl_sock_base_rtt_ns(ss->fs, pf);
 	if (fl->telling)
 		sz_set_weight(&fl->core, &fl->par,
-			      fl_flow_weight_milli(sk, ss->set));
+			      fl_sock_weight_milli(sk, ss->fs));
 }
 
 /* Put the core's rate and window into the socket. */
@@ -192,7 +192,7 @@ static u64 sz_rate_of(const struct sock *sk, u32 pkts, u32 rtt_ns)
 static void sz_begin(struct sock *sk, const struct sz_sock *ss,
 		     struct sz_flow *fl, u32 rtt_ns, u64 now_ns)
 {
-	u32 weight_milli = fl_flow_weight_milli(sk, ss->set);
+	u32 weight_milli = fl_sock_weight_milli(sk, ss->fs);
 	u32 pkts = min_t(u32, tcp_snd_cwnd(tcp_sk(sk)),
 			 max_t(u32, tcp_packets_in_flight(tcp_sk(sk)),
 			       TCP_INIT_CWND));
@@ -312,7 +312,7 @@ static void sz_heard(struct sock *sk, const struct sz_sock *ss,
 	fl->updates++;
 	if (trace_fl_soze_update_enabled())
 		trace_fl_soze_update(sk, fl->queue_ns, sz_target_of(fl), sz_bps_of(fl),
-				     fl_flow_weight_milli(sk, ss->set));
+				     fl_sock_weight_milli(sk, ss->fs));
 }
 
 /* Was there a decision just now? */
@@ -401,7 +401,7 @@ static void sz_cong_control(FL_CONG_CONTROL_ARGS)
 			return;
 		}
 	}
-	pf = fl_profile_for(sk, ss->set);
+	pf = fl_profile_for(sk, ss->fs);
 	rtt_ns = fl_rtt_sample(sk, &ss->rtt, rs);
 	sz_refresh(sk, ss, fl, pf);
 	if (fl_full_packets(sk, &fl->una, acked_pkts) && rtt_ns &&
@@ -492,7 +492,7 @@ static void sz_changed(struct sock *sk)
 
 	if (!fl || !fl->telling)
 		return;
-	sz_refresh(sk, ss, fl, fl_profile_for(sk, ss->set));
+	sz_refresh(sk, ss, fl, fl_profile_for(sk, ss->fs));
 	sz_apply(sk, fl);
 }
 
@@ -550,8 +550,8 @@ static void sz_init_sock(struct sock *sk)
 	BUILD_BUG_ON(sizeof(struct sz_sock) > ICSK_CA_PRIV_SIZE);
 	memset(ss, 0, sizeof(*ss));
 	ss->active = true;
-	ss->set = fl_flow_attach(sk, &sz_cc);
-	pf = fl_profile_for(sk, ss->set);
+	ss->fs = fl_sock_attach(sk, &sz_cc);
+	pf = fl_profile_for(sk, ss->fs);
 	fl = kmem_cache_zalloc(sz_cache, GFP_ATOMIC | __GFP_NOWARN);
 	if (!fl)
 		return;
@@ -562,14 +562,14 @@ static void sz_init_sock(struct sock *sk)
 		fl_tel_note_fallback(sk);
 	fl->base_ns = U32_MAX;
 	fl->una = tcp_sk(sk)->snd_una;
-	fl->gen = fl_settings_gen(ss->set, pf) - 1;
+	fl->gen = fl_settings_gen(ss->fs, pf) - 1;
 	sz_refresh(sk, ss, fl, pf);
 	fl_take_over(sk, READ_ONCE(pf->gso_segs));
 	if (tcp_snd_cwnd(tcp_sk(sk)) < 2)
 		tcp_snd_cwnd_set(tcp_sk(sk), 2);
 	rcu_assign_pointer(ss->flow, fl);
 	fl->at.cc = &sz_cc;
-	fl_flow_show(ss->set, &fl->at);
+	fl_sock_show(ss->fs, &fl->at);
 }
 
 /* Context: RCU callback. */
@@ -590,8 +590,8 @@ static void sz_release(struct sock *sk)
 		return;
 	ss->active = false;
 	fl = sz_flow_of(sk);
-	fl_flow_detach(sk, ss->set);
-	ss->set = NULL;
+	fl_sock_detach(sk, ss->fs);
+	ss->fs = NULL;
 	fl_tel_stop(sk, ss->tel);
 	WRITE_ONCE(ss->tel, NULL);
 	RCU_INIT_POINTER(ss->flow, NULL);

@@ -6,7 +6,7 @@
  * It is a baseline of the PrioPlus paper and useful alone.
  *
  * Target delay: base RTT plus net.fairlane.swift_target_ns. With 0, the
- * default, the D_target of the socket's priority (fl_flow.h) in PrioPlus'
+ * default, the D_target of the socket's priority (fl_sock.h) in PrioPlus'
  * channels, which is what the paper compares with (section 5: "Swift with
  * target delays aligned with D_target of PrioPlus"). Target scaling is off
  * unless net.fairlane.swift_range_ns is set. Each link of the path adds
@@ -24,7 +24,7 @@
 #include <net/tcp.h>
 
 #include "compat/compat.h"
-#include "fairlane/fl_flow.h"
+#include "fairlane/fl_sock.h"
 #include "fairlane/fl_owd.h"
 #include "fairlane/fl_trace.h"
 #include "swift/core/swift.h"
@@ -62,7 +62,7 @@
  * @guess: @base_ns is no measurement: the first delay replaces it
  */
 struct swift {
-	struct fl_flow *flow;
+	struct fl_sock *flow;
 	struct fl_tel *tel;
 	struct fl_tel *watch;
 	u64 wnd;
@@ -114,7 +114,7 @@ static const struct swift_settings *swift_of(const struct fl_profile *pf)
 static void swift_configure(const struct sock *sk, struct swift *sw,
 			    const struct fl_profile *pf)
 {
-	u32 base_ns = fl_flow_base_rtt_ns(sw->flow, pf) ?: sw->base_ns;
+	u32 base_ns = fl_sock_base_rtt_ns(sw->flow, pf) ?: sw->base_ns;
 	u32 add_ns = READ_ONCE(swift_of(pf)->swift_target_ns);
 	u32 wire = fl_wire_bytes(sk);
 	u64 bdp;
@@ -127,7 +127,7 @@ static void swift_configure(const struct sock *sk, struct swift *sw,
 					    sw->hops);
 	sw->ai_wnd = div_u64((u64)READ_ONCE(pf->ai_bytes) << FL_WND_SHIFT,
 			     wire);
-	bdp = fl_ns_to_wnd(fl_ppn(fl_flow_line_bps(sk, sw->flow, pf, true),
+	bdp = fl_ns_to_wnd(fl_ppn(fl_sock_line_bps(sk, sw->flow, pf, true),
 				  wire), base_ns);
 	sw->bdp_pkts = max_t(u64, bdp >> FL_WND_SHIFT, 1);
 }
@@ -136,7 +136,7 @@ static void swift_configure(const struct sock *sk, struct swift *sw,
 static void swift_refresh(struct sock *sk, struct swift *sw,
 			  const struct fl_profile *pf, u32 delay_ns)
 {
-	u8 prio = fl_flow_prio(sk, sw->flow);
+	u8 prio = fl_sock_prio(sk, sw->flow);
 	u32 gen = fl_settings_gen(sw->flow, pf);
 	u8 hops = 0;
 	u16 mss;
@@ -169,7 +169,7 @@ static void swift_start(struct sock *sk, struct swift *sw,
 			const struct fl_profile *pf)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
-	u64 line_bps = fl_flow_line_bps(sk, sw->flow, pf, true);
+	u64 line_bps = fl_sock_line_bps(sk, sw->flow, pf, true);
 
 	sw->base_ns = SWIFT_GUESS_US * NSEC_PER_USEC;
 	sw->guess = tcp_min_rtt(tp) > SWIFT_HANDSHAKE_MAX_US;
@@ -226,7 +226,7 @@ static void swift_init(struct sock *sk)
 
 	BUILD_BUG_ON(sizeof(struct swift) > ICSK_CA_PRIV_SIZE);
 	memset(sw, 0, sizeof(*sw));
-	sw->flow = fl_flow_attach(sk, &swift_cc);
+	sw->flow = fl_sock_attach(sk, &swift_cc);
 	pf = fl_profile_for(sk, sw->flow);
 	sw->base_ns = U32_MAX;
 	fl_take_over(sk, READ_ONCE(pf->gso_segs));
@@ -289,13 +289,13 @@ static void swift_cong_control(FL_CONG_CONTROL_ARGS)
 	full = fl_full_packets(sk, &sw->una, s.acked_pkts);
 	if (READ_ONCE(pf->line_rate_measured) &&
 	    fl_rate_measure(sk, sw->flow,
-			    fl_flow_base_rtt_ns(sw->flow, pf) ?: sw->base_ns,
+			    fl_sock_base_rtt_ns(sw->flow, pf) ?: sw->base_ns,
 			    s.delay_ns, rs))
 		sw->mss = 0; /* for swift_refresh() to look again */
 	swift_refresh(sk, sw, pf, full ? s.delay_ns : 0);
 	if (sw->tel && s.delay_ns) {
 		s.rtt_ns = s.delay_ns;
-		base_ns = fl_flow_base_rtt_ns(sw->flow, pf) ?: sw->base_ns;
+		base_ns = fl_sock_base_rtt_ns(sw->flow, pf) ?: sw->base_ns;
 		s.delay_ns = fl_owd_sample(sw->tel, s.now_ns, s.rtt_ns, base_ns,
 					   READ_ONCE(pf->noise_ns));
 	}
@@ -356,7 +356,7 @@ static void swift_release(struct sock *sk)
 	if (!sw->base_ns)
 		return;
 	sw->base_ns = 0;
-	fl_flow_detach(sk, sw->flow);
+	fl_sock_detach(sk, sw->flow);
 	sw->flow = NULL;
 	fl_owd_want(sk, &sw->tel, false);
 	fl_tel_watch(sk, &sw->watch, false);

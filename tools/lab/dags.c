@@ -44,14 +44,14 @@ struct dag {
 struct dags {
 	struct ynode *y;
 	const char *path;
-	int line;
+	int row;
 	struct dag *dag;
 	int n;
 };
 
 static void bad(const struct dags *d, const char *what)
 {
-	y_error(d->y, "%s:%d: %s", d->path, d->line, what);
+	y_error(d->y, "%s:%d: %s", d->path, d->row, what);
 }
 
 /* "scan:8mb" */
@@ -105,13 +105,13 @@ static void stage_read(struct dags *d, const struct strv *word)
 		input_read(d, dag, s, word->s[i]);
 }
 
-static void line_read(struct dags *d, char *line)
+static void text_read(struct dags *d, char *text)
 {
 	struct strv word = { 0 };
 	char *save, *w;
 
-	line[strcspn(line, "#\r\n")] = 0;
-	for (w = strtok_r(line, " \t", &save); w;
+	text[strcspn(text, "#\r\n")] = 0;
+	for (w = strtok_r(text, " \t", &save); w;
 	     w = strtok_r(NULL, " \t", &save))
 		strv_addf(&word, "%s", w);
 	if (word.n && strpbrk(word.n > 1 ? word.s[1] : "", "-,\".*?[]{}:$'")) {
@@ -130,21 +130,21 @@ static void line_read(struct dags *d, char *line)
 static void file_read(struct dags *d)
 {
 	FILE *f = fopen(d->path, "re");
-	char *line = NULL;
+	char *text = NULL;
 	size_t room = 0;
 
 	if (!f) {
 		y_error(d->y, "cannot read %s: %s", d->path, strerror(errno));
 		return;
 	}
-	while (!y_errors() && getline(&line, &room, f) > 0) {
-		d->line++;
-		line_read(d, line);
+	while (!y_errors() && getline(&text, &room, f) > 0) {
+		d->row++;
+		text_read(d, text);
 	}
 	if (!y_errors() && !d->n)
 		bad(d, "no jobs");
 	fclose(f);
-	free(line);
+	free(text);
 }
 
 /* Random different hosts for the tasks of a stage. */

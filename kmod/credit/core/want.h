@@ -11,13 +11,13 @@
 /**
  * struct fl_want - what a sender wants
  * @last: number of the newest credit given
- * @base: what is wanted is wanted after this one
+ * @after: what is wanted is wanted after this one
  * @lost: credits up to this one are not on their way any more
- * @credits: so many are wanted after @base
+ * @credits: so many are wanted after @after
  */
 struct fl_want {
 	u32 last;
-	u32 base;
+	u32 after;
 	u32 lost;
 	u32 credits;
 };
@@ -34,10 +34,10 @@ struct fl_want {
 static inline bool fl_want_told(struct fl_want *w, u32 number, u32 backlog_segs,
 				u32 segs)
 {
-	if (fl_credit_ahead(number, w->base) < 0 ||
+	if (fl_credit_ahead(number, w->after) < 0 ||
 	    fl_credit_ahead(number, w->last) > 0)
 		return false;
-	w->base = number;
+	w->after = number;
 	w->credits = (backlog_segs + segs - 1) / segs;
 	/* always the newer of the two, so that it does not wrap */
 	if (fl_credit_ahead(number, w->lost) > 0)

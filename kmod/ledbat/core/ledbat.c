@@ -186,7 +186,7 @@ static void ledbat_on_loss(void *state, const struct fl_target *t, u64 *wnd,
 	st->dec_us = now_us;
 }
 
-const struct fl_base_ops fl_ledbat_ops = {
+const struct fl_original_ops fl_ledbat_ops = {
 	.name = "ledbat",
 	.init = ledbat_init,
 	.on_ack = ledbat_on_ack,
@@ -194,7 +194,7 @@ const struct fl_base_ops fl_ledbat_ops = {
 };
 EXPORT_SYMBOL_GPL(fl_ledbat_ops);
 
-const struct fl_base_ops fl_ledbat_channel_ops = {
+const struct fl_original_ops fl_ledbat_channel_ops = {
 	.name = "ledbat",
 	.init = ledbat_init,
 	.on_ack = ledbat_on_ack_channel,

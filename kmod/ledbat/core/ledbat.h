@@ -65,8 +65,8 @@ struct fl_ledbat_clock {
 	u8 trust;
 };
 
-extern const struct fl_base_ops fl_ledbat_ops;
-extern const struct fl_base_ops fl_ledbat_channel_ops;
+extern const struct fl_original_ops fl_ledbat_ops;
+extern const struct fl_original_ops fl_ledbat_channel_ops;
 
 bool fl_ledbat_slow_start(struct fl_ledbat_state *st, const struct fl_target *t,
 			  u64 *wnd, const struct fl_sample *s);

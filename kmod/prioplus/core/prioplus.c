@@ -155,21 +155,21 @@
 /**
  * pp_init() - begin a flow, stopped: it probes before it sends
  * @pp: the flow
- * @base: the original CC
+ * @original: the original CC
  * @now_ns: time, ns
  * @snd_nxt: next sequence number
  */
-void pp_init(struct pp_core *pp, const struct fl_base_ops *base, u64 now_ns,
+void pp_init(struct pp_core *pp, const struct fl_original_ops *original, u64 now_ns,
 	     u32 snd_nxt)
 {
 	*pp = (struct pp_core) {
-		.base = base,
+		.original = original,
 		.round_end = snd_nxt,
 		.flows_q8 = PP_FLOWS_ONE,
 		.crowd_q8 = PP_FLOWS_ONE,
 		.stopped = 1,
 	};
-	base->init(pp->base_state, now_ns);
+	original->init(pp->original_state, now_ns);
 }
 
 /**
@@ -426,8 +426,8 @@ static noinline void pp_round(struct pp_core *pp, const struct pp_chan *ch,
 }
 
 /* The original CC, whichever it is. */
-static noinline void pp_base_ack(struct pp_core *pp, const struct pp_chan *ch,
-				 u32 ai_wnd, const struct fl_sample *s)
+static noinline void pp_original_ack(struct pp_core *pp, const struct pp_chan *ch,
+				     u32 ai_wnd, const struct fl_sample *s)
 {
 	const struct fl_target t = {
 		.target_ns = ch->target_ns - pp->shift_ns,
@@ -437,7 +437,7 @@ static noinline void pp_base_ack(struct pp_core *pp, const struct pp_chan *ch,
 		.max_wnd = ch->max_wnd,
 	};
 
-	pp->base->on_ack(pp->base_state, &t, &pp->wnd, s);
+	pp->original->on_ack(pp->original_state, &t, &pp->wnd, s);
 }
 
 /**
@@ -472,12 +472,12 @@ enum pp_verdict pp_on_ack(struct pp_core *pp, const struct pp_chan *ch,
 			       U32_MAX);
 	else
 		ai_wnd = pp_own_ai(pp, ch);
-	if (likely(pp->base == &fl_swift_ops))
-		fl_swift_ack((struct fl_swift_state *)pp->base_state,
+	if (likely(pp->original == &fl_swift_ops))
+		fl_swift_ack((struct fl_swift_state *)pp->original_state,
 			     ch->target_ns - pp->shift_ns, ai_wnd, PP_MIN_WND,
 			     ch->max_wnd, &pp->wnd, s);
 	else
-		pp_base_ack(pp, ch, ai_wnd, s);
+		pp_original_ack(pp, ch, ai_wnd, s);
 	return PP_SEND;
 }
 
@@ -625,6 +625,6 @@ void pp_on_loss(struct pp_core *pp, const struct pp_chan *ch, u64 now_ns,
 	};
 
 	if (!pp->stopped)
-		pp->base->on_loss(pp->base_state, &t, &pp->wnd, now_ns, rtt_ns,
+		pp->original->on_loss(pp->original_state, &t, &pp->wnd, now_ns, rtt_ns,
 				  how);
 }

@@ -150,8 +150,8 @@ enum pp_verdict {
 /**
  * struct pp_core - a PrioPlus flow
  * @wnd: window, packets << FL_WND_SHIFT; kept, but not used while stopped
- * @base: the original CC
- * @base_state: its state
+ * @original: the original CC
+ * @original_state: its state
  * @step_wnd: adaptive increase that the ACKs of this RTT share out (paper
  *	mode), packets << FL_WND_SHIFT
  * @ref_wnd: while #flow is not known, window at the end of the last RTT before it
@@ -189,8 +189,8 @@ enum pp_verdict {
  */
 struct pp_core {
 	u64 wnd;
-	const struct fl_base_ops *base;
-	u8 base_state[FL_BASE_STATE] __aligned(8);
+	const struct fl_original_ops *original;
+	u8 original_state[FL_ORIGINAL_STATE] __aligned(8);
 	union {
 		u64 step_wnd;
 		u64 ref_wnd;
@@ -224,7 +224,7 @@ struct pp_core {
 };
 
 int pp_chan_init(struct pp_chan *ch, const struct pp_conf *cf, u32 prio);
-void pp_init(struct pp_core *pp, const struct fl_base_ops *base, u64 now_ns,
+void pp_init(struct pp_core *pp, const struct fl_original_ops *original, u64 now_ns,
 	     u32 snd_nxt);
 void pp_suspend_idle(struct pp_core *pp);
 void pp_begin_urgent(struct pp_core *pp, const struct pp_chan *ch, u32 snd_nxt);

@@ -51,7 +51,7 @@ static void swift_on_loss(void *state, const struct fl_target *t, u64 *wnd,
 	*wnd = clamp_t(u64, *wnd, t->min_wnd, t->max_wnd);
 }
 
-const struct fl_base_ops fl_swift_ops = {
+const struct fl_original_ops fl_swift_ops = {
 	.name = "swift",
 	.init = swift_init,
 	.on_ack = swift_on_ack,

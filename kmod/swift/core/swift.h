@@ -35,7 +35,7 @@ struct fl_swift_scaling {
 	u32 max_pkts_q8;
 };
 
-extern const struct fl_base_ops fl_swift_ops;
+extern const struct fl_original_ops fl_swift_ops;
 
 u32 fl_swift_scaled_target(const struct fl_swift_scaling *sc, u32 base_ns,
 			   u64 wnd);

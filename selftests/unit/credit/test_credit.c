@@ -381,7 +381,7 @@ TEST(gate_and_want_agree)
 	for (round = 0; round < 2000; round++) {
 		u32 segs = 1 + draw(3) * draw(8), first = 1 + draw(300), loss = draw(3) * 10;
 		struct fl_gate g = { .number = draw(FL_CREDIT_NUMBER_MASK) };
-		struct fl_want w = { .last = g.number, .base = g.number, .lost = g.number };
+		struct fl_want w = { .last = g.number, .after = g.number, .lost = g.number };
 		u32 backlog = first, asked = 0, given = 0;
 
 		while (backlog && asked < 1000) {

@@ -453,7 +453,7 @@ TEST(two_equal_flows_share)
 
 TEST(state_fits)
 {
-	CHECK_LE(sizeof(struct fl_ledbat_state), (size_t)FL_BASE_STATE);
+	CHECK_LE(sizeof(struct fl_ledbat_state), (size_t)FL_ORIGINAL_STATE);
 }
 
 UNIT_MAIN

@@ -3,22 +3,22 @@
 #include "lib/base_rtt.h"
 #include "unit.h"
 
-static struct fl_base_path path;
+static struct fl_base_rtt_path path;
 
 static u32 data(u32 key, u32 window, u32 ns)
 {
-	if (!fl_base_turn(&path, key, window))
+	if (!fl_base_rtt_turn(&path, key, window))
 		return 0;
-	fl_base_sample(&path, FL_BASE_DATA, ns);
-	return fl_base_least(&path, FL_BASE_DATA);
+	fl_base_rtt_sample(&path, FL_BASE_DATA, ns);
+	return fl_base_rtt_least(&path, FL_BASE_DATA);
 }
 
 TEST(nothing_is_known_of_a_new_path)
 {
 	memset(&path, 0, sizeof(path));
-	CHECK(fl_base_turn(&path, 7, 100));
-	CHECK_EQ(fl_base_least(&path, FL_BASE_DATA), FL_BASE_NONE);
-	CHECK_EQ(fl_base_least(&path, FL_BASE_PROBE), FL_BASE_NONE);
+	CHECK(fl_base_rtt_turn(&path, 7, 100));
+	CHECK_EQ(fl_base_rtt_least(&path, FL_BASE_DATA), FL_BASE_NONE);
+	CHECK_EQ(fl_base_rtt_least(&path, FL_BASE_PROBE), FL_BASE_NONE);
 }
 
 TEST(minimum_of_two_windows)
@@ -39,21 +39,21 @@ TEST(kinds_are_apart)
 {
 	memset(&path, 0, sizeof(path));
 	CHECK_EQ(data(7, 100, 13000), 13000u);
-	fl_base_sample(&path, FL_BASE_PROBE, 11000);
-	CHECK_EQ(fl_base_least(&path, FL_BASE_DATA), 13000u);
-	CHECK_EQ(fl_base_least(&path, FL_BASE_PROBE), 11000u);
+	fl_base_rtt_sample(&path, FL_BASE_PROBE, 11000);
+	CHECK_EQ(fl_base_rtt_least(&path, FL_BASE_DATA), 13000u);
+	CHECK_EQ(fl_base_rtt_least(&path, FL_BASE_PROBE), 11000u);
 }
 
 TEST(a_place_in_use_is_not_taken)
 {
 	memset(&path, 0, sizeof(path));
 	CHECK_EQ(data(7, 100, 13000), 13000u);
-	CHECK(!fl_base_turn(&path, 8, 100));
-	CHECK(!fl_base_turn(&path, 8, 101));
+	CHECK(!fl_base_rtt_turn(&path, 8, 100));
+	CHECK(!fl_base_rtt_turn(&path, 8, 101));
 	CHECK_EQ(data(7, 100, 14000), 13000u);
 	/* out of use */
 	CHECK_EQ(data(8, 102, 50000), 50000u);
-	CHECK(!fl_base_turn(&path, 7, 103));
+	CHECK(!fl_base_rtt_turn(&path, 7, 103));
 }
 
 TEST(clocks_that_differ_or_are_set_back)
@@ -62,7 +62,7 @@ TEST(clocks_that_differ_or_are_set_back)
 	CHECK_EQ(data(7, 0xffffffff, 13000), 13000u);
 	/* another CPU is a moment behind */
 	CHECK_EQ(data(7, 0xfffffffe, 14000), 13000u);
-	CHECK(!fl_base_turn(&path, 8, 0xfffffffe));
+	CHECK(!fl_base_rtt_turn(&path, 8, 0xfffffffe));
 	CHECK_EQ(path.window, 0xffffffff);
 	/* the number of the window wraps */
 	CHECK_EQ(data(7, 0, 14000), 13000u);

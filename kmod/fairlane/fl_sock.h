@@ -4,19 +4,19 @@
  * congestion control. For any TCP socket: of any congestion control, before
  * connect, listening. See Documentation/control.rst.
  *
- * A struct fl_flow exists for each socket that was told something or has one
+ * A struct fl_sock exists for each socket that was told something or has one
  * of our congestion controls, and dies with it. Each setting has at most two
  * sources: its own (setsockopt, netlink, the listener's) and a policy's; the
  * own one wins. What is in force is computed when either changes; a congestion
  * control reads that with two loads, and sees changes by a generation.
  *
- * Writers hold the flow's own lock, fl_flow.lock, and never wait for the socket's:
+ * Writers hold the flow's own lock, fl_sock.lock, and never wait for the socket's:
  * its owner can keep that one for as long as he likes. Readers, congestion controls
  * among them, take no lock: they read each number with READ_ONCE, and whoever
  * computes something from more than one does so again when the generation changes.
  */
-#ifndef FL_FLOW_H
-#define FL_FLOW_H
+#ifndef FL_SOCK_H
+#define FL_SOCK_H
 
 #include <linux/refcount.h>
 #include <linux/rhashtable-types.h>
@@ -36,7 +36,7 @@ struct fl_rate_meter;
  * struct fl_attached - what a congestion control has of a socket, for readers
  * @cc: whose it is
  *
- * Part of the control's own memory, which is freed under RCU after fl_flow_detach().
+ * Part of the control's own memory, which is freed under RCU after fl_sock_detach().
  * Readers do not hold the socket lock: when they look into the socket's private
  * area it may be another control's already, and no pointer there can be followed.
  */
@@ -51,14 +51,14 @@ struct fl_attached {
  * @weighted: it heeds the weight: its sockets count for the budget
  * @measures_line: it counts on measured line rates, see fl_rate_measure()
  * @info: fill in what it knows; zeroed otherwise, settings already there. From what
- *	fl_flow_show() has shown, or @none. Context: RCU, socket possibly not
+ *	fl_sock_show() has shown, or @none. Context: RCU, socket possibly not
  *	locked: values may be torn
  * @changed: settings have changed on a live socket; optional, for a control that wants
  *	to act before its next ACK or RTT, where it compares generations anyway: not
  *	called if a process has the socket just then and somebody else made the change.
  *	Context: socket lock held, process or softirq
  *
- * Static; the module may not go before the last fl_flow_detach(), which its
+ * Static; the module may not go before the last fl_sock_detach(), which its
  * release callback does.
  */
 struct fl_cc {
@@ -73,13 +73,13 @@ struct fl_cc {
 
 /**
  * struct fl_values - settings from one source
- * @set: bit mask of enum fl_setting_id: which there are
- * @privileged: bits of @set that limits do not bind
+ * @present: bit mask of enum fl_setting_id: which there are
+ * @privileged: bits of @present that limits do not bind
  * @from: enum fl_from
  * @val: their values
  */
 struct fl_values {
-	u8 set;
+	u8 present;
 	u8 privileged;
 	u8 from[__FL_SET_COUNT];
 	u32 val[__FL_SET_COUNT];
@@ -96,7 +96,7 @@ struct fl_decided {
 };
 
 /**
- * struct fl_flow - a socket's settings
+ * struct fl_sock - a socket's settings
  * @now: in force
  * @gen: changes whenever @now does
  * @prefix_gen: generation of the namespace's profiles that @prefix is of; this and
@@ -120,7 +120,7 @@ struct fl_decided {
  *	alone, who come no more once @ref is 0
  * @rcu: readers in netlink and in the table
  */
-struct fl_flow {
+struct fl_sock {
 	struct fl_values now;
 	u32 gen;
 	u32 prefix_gen;
@@ -145,38 +145,38 @@ struct fl_flow {
 };
 
 /* What policies have decided of it, NULL = nothing. Context: its lock held, or RCU. */
-static inline const struct fl_decided *fl_flow_decided(const struct fl_flow *f)
+static inline const struct fl_decided *fl_sock_decided(const struct fl_sock *f)
 {
 	return rcu_dereference_check(f->decided, true);
 }
 
 /* The policy that decided, 0 = none did. Context: likewise. */
-static inline u32 fl_flow_policy(const struct fl_flow *f)
+static inline u32 fl_sock_policy(const struct fl_sock *f)
 {
-	const struct fl_decided *d = fl_flow_decided(f);
+	const struct fl_decided *d = fl_sock_decided(f);
 
 	return d ? READ_ONCE(d->order) : 0;
 }
 
 /* For congestion controls ------------------------------------------------- */
 
-struct fl_flow *fl_flow_attach(struct sock *sk, const struct fl_cc *cc);
-void fl_flow_show(struct fl_flow *f, const struct fl_attached *at);
-void fl_flow_detach(struct sock *sk, struct fl_flow *f);
-const struct fl_attached *fl_flow_shown(const struct sock *sk,
+struct fl_sock *fl_sock_attach(struct sock *sk, const struct fl_cc *cc);
+void fl_sock_show(struct fl_sock *f, const struct fl_attached *at);
+void fl_sock_detach(struct sock *sk, struct fl_sock *f);
+const struct fl_attached *fl_sock_shown(const struct sock *sk,
 					const struct fl_cc *cc);
 
 /* Which of ours is attached? Context: socket lock held, or RCU. */
-static inline const struct fl_cc *fl_flow_cc(const struct fl_flow *f)
+static inline const struct fl_cc *fl_sock_cc(const struct fl_sock *f)
 {
 	const struct fl_attached *at = rcu_dereference_check(f->attached, true);
 
 	return at ? at->cc : NULL;
 }
 
-u32 fl_flow_so_priority(const struct sock *sk);
+u32 fl_sock_so_priority(const struct sock *sk);
 const struct fl_profile *fl_profile_for(const struct sock *sk,
-					struct fl_flow *f);
+					struct fl_sock *f);
 
 /* fl_diag.c: for get_info() */
 union tcp_cc_info;
@@ -184,14 +184,14 @@ size_t fl_diag_fill(struct sock *sk, u32 ext, int *attr,
 		    union tcp_cc_info *info);
 
 /**
- * fl_flow_changed() - have settings changed since the caller looked?
+ * fl_sock_changed() - have settings changed since the caller looked?
  * @f: the socket's settings, NULL if there was no memory
  * @gen: what the caller saw, updated
  *
- * SO_PRIORITY is not among them: fl_flow_prio() is to be compared. What is read
+ * SO_PRIORITY is not among them: fl_sock_prio() is to be compared. What is read
  * afterwards is no older than the change. Context: any.
  */
-static inline bool fl_flow_changed(const struct fl_flow *f, u32 *gen)
+static inline bool fl_sock_changed(const struct fl_sock *f, u32 *gen)
 {
 	u32 now;
 
@@ -206,7 +206,7 @@ static inline bool fl_flow_changed(const struct fl_flow *f, u32 *gen)
 }
 
 /* Generation of the settings, for fl_settings_gen(). */
-static inline u32 fl_flow_gen(const struct fl_flow *f)
+static inline u32 fl_sock_gen(const struct fl_sock *f)
 {
 	/* pairs with the release in fl_attr_commit() */
 	return f ? smp_load_acquire(&f->gen) : 0;
@@ -216,69 +216,69 @@ static inline u32 fl_flow_gen(const struct fl_flow *f)
  * have generations in no order, and a sum would miss a step down of the one and up of the
  * other: times the golden ratio of 2^32, steps below 10^4 never meet each other.
  */
-static inline u32 fl_settings_gen(const struct fl_flow *f,
+static inline u32 fl_settings_gen(const struct fl_sock *f,
 				  const struct fl_profile *pf)
 {
-	return fl_profile_gen(pf) * 0x9e3779b1U + fl_flow_gen(f);
+	return fl_profile_gen(pf) * 0x9e3779b1U + fl_sock_gen(f);
 }
 
 /* A setting in force, or what to take if nobody has set it. */
-static inline u32 fl_flow_value(const struct fl_flow *f, enum fl_setting_id id,
+static inline u32 fl_sock_value(const struct fl_sock *f, enum fl_setting_id id,
 				u32 otherwise)
 {
-	if (f && READ_ONCE(f->now.set) & BIT(id))
+	if (f && READ_ONCE(f->now.present) & BIT(id))
 		return READ_ONCE(f->now.val[id]);
 	return otherwise;
 }
 
 /**
- * fl_flow_prio() - virtual priority of a socket
+ * fl_sock_prio() - virtual priority of a socket
  * @sk: the socket
  * @f: its settings, may be NULL
  *
  * Set on it, else by policy, else SO_PRIORITY. Context: any.
  * Return: 0 to FL_PRIORITY_MAX, which is the best.
  */
-static inline u8 fl_flow_prio(const struct sock *sk, const struct fl_flow *f)
+static inline u8 fl_sock_prio(const struct sock *sk, const struct fl_sock *f)
 {
-	if (f && READ_ONCE(f->now.set) & BIT(FL_SET_PRIORITY))
+	if (f && READ_ONCE(f->now.present) & BIT(FL_SET_PRIORITY))
 		return READ_ONCE(f->now.val[FL_SET_PRIORITY]);
-	return fl_flow_so_priority(sk);
+	return fl_sock_so_priority(sk);
 }
 
 /* Weight, thousandths: FL_WEIGHT_MIN_MILLI to FL_WEIGHT_MAX_MILLI. */
-static inline u32 fl_flow_weight_milli(const struct sock *sk,
-				       const struct fl_flow *f)
+static inline u32 fl_sock_weight_milli(const struct sock *sk,
+				       const struct fl_sock *f)
 {
-	return fl_flow_value(f, FL_SET_WEIGHT, FL_WEIGHT_ONE_MILLI);
+	return fl_sock_value(f, FL_SET_WEIGHT, FL_WEIGHT_ONE_MILLI);
 }
 
 /* Base RTT: the socket's own, else its profile's; 0 = measure it. ns. */
-static inline u32 fl_flow_base_rtt_ns(const struct fl_flow *f,
+static inline u32 fl_sock_base_rtt_ns(const struct fl_sock *f,
 				      const struct fl_profile *pf)
 {
-	return fl_flow_value(f, FL_SET_BASE_RTT, READ_ONCE(pf->base_rtt_ns));
+	return fl_sock_value(f, FL_SET_BASE_RTT, READ_ONCE(pf->base_rtt_ns));
 }
 
 /* Line rate: the socket's own, else the profile's, a measured one if @measured may
  * be, or the device's; bit/s.
  */
-static inline u64 fl_flow_line_bps(const struct sock *sk,
-				   const struct fl_flow *f,
+static inline u64 fl_sock_line_bps(const struct sock *sk,
+				   const struct fl_sock *f,
 				   const struct fl_profile *pf, bool measured)
 {
-	u32 mbps = fl_flow_value(f, FL_SET_LINE_RATE, 0);
+	u32 mbps = fl_sock_value(f, FL_SET_LINE_RATE, 0);
 
 	return mbps ? mbps * 1000000ULL : fl_line_bps(sk, pf, measured, NULL);
 }
 
-bool fl_rate_measure(struct sock *sk, struct fl_flow *f, u32 base_ns,
+bool fl_rate_measure(struct sock *sk, struct fl_sock *f, u32 base_ns,
 		     u32 rtt_ns, const struct rate_sample *rs);
 
 /* Deadline of a message since its start, us; 0 = none. */
-static inline u32 fl_flow_deadline_us(const struct fl_flow *f)
+static inline u32 fl_sock_deadline_us(const struct fl_sock *f)
 {
-	return fl_flow_value(f, FL_SET_DEADLINE, 0);
+	return fl_sock_value(f, FL_SET_DEADLINE, 0);
 }
 
-#endif /* FL_FLOW_H */
+#endif /* FL_SOCK_H */

@@ -39,24 +39,24 @@
 
 static const struct rhashtable_params fl_table_params = {
 	.key_len = sizeof(struct sock *),
-	.key_offset = offsetof(struct fl_flow, sk),
-	.head_offset = offsetof(struct fl_flow, node),
+	.key_offset = offsetof(struct fl_sock, sk),
+	.head_offset = offsetof(struct fl_sock, node),
 	.automatic_shrinking = true,
 };
 
 static struct rhashtable fl_table;
-static struct kmem_cache *fl_flow_cache;
+static struct kmem_cache *fl_sock_cache;
 unsigned int fl_ns_id __read_mostly;
 
 /**
- * fl_flow_find() - a socket's settings, if it has any
+ * fl_sock_find() - a socket's settings, if it has any
  * @sk: the socket
  *
  * Context: socket lock held, or RCU and the socket held.
  */
-struct fl_flow *fl_flow_find(const struct sock *sk)
+struct fl_sock *fl_sock_find(const struct sock *sk)
 {
-	struct fl_flow *f;
+	struct fl_sock *f;
 
 	if (!atomic_read(&fl_table.nelems))
 		return NULL;
@@ -75,27 +75,27 @@ bool fl_sock_gone(const struct sock *sk)
 }
 
 /* Context: RCU callback. */
-static void fl_flow_free_rcu(struct rcu_head *rcu)
+static void fl_sock_free_rcu(struct rcu_head *rcu)
 {
-	struct fl_flow *f = container_of(rcu, struct fl_flow, rcu);
+	struct fl_sock *f = container_of(rcu, struct fl_sock, rcu);
 
 	kfree(rcu_dereference_protected(f->decided, true));
-	kmem_cache_free(fl_flow_cache, f);
+	kmem_cache_free(fl_sock_cache, f);
 }
 
-static void fl_flow_put(struct fl_flow *f)
+static void fl_sock_put(struct fl_sock *f)
 {
 	if (!refcount_dec_and_test(&f->ref))
 		return;
 	fl_prefix_forget(f);
 	kfree(f->meter);
-	call_rcu(&f->rcu, fl_flow_free_rcu);
+	call_rcu(&f->rcu, fl_sock_free_rcu);
 }
 
 /* Nobody finds it any more. Called twice if a socket goes while its settings are made,
  * or outlives its namespace. Context: RCU, or socket lock held.
  */
-static void fl_flow_remove(struct fl_flow *f)
+static void fl_sock_remove(struct fl_sock *f)
 {
 	bool first;
 
@@ -112,21 +112,21 @@ static void fl_flow_remove(struct fl_flow *f)
 	if (!first)
 		return;
 	atomic64_dec(&f->ns->stats[FL_A_STAT_FLOWS]);
-	fl_flow_put(f);
+	fl_sock_put(f);
 }
 
 /* New settings, all unset, or those that another has made just now. Context: socket
  * lock held, or RCU and the socket held.
  */
-static struct fl_flow *fl_flow_create(struct sock *sk, gfp_t gfp)
+static struct fl_sock *fl_sock_create(struct sock *sk, gfp_t gfp)
 {
 	struct fl_ns *ns = fl_ns_of(sock_net(sk));
-	struct fl_flow *f, *other;
+	struct fl_sock *f, *other;
 
 	/* nobody would free it */
 	if (fl_sock_gone(sk))
 		return NULL;
-	f = kmem_cache_zalloc(fl_flow_cache, gfp | __GFP_NOWARN);
+	f = kmem_cache_zalloc(fl_sock_cache, gfp | __GFP_NOWARN);
 	if (!f)
 		goto nomem;
 	f->sk = sk;
@@ -136,7 +136,7 @@ static struct fl_flow *fl_flow_create(struct sock *sk, gfp_t gfp)
 	other = rhashtable_lookup_get_insert_fast(&fl_table, &f->node,
 						  fl_table_params);
 	if (other) {
-		kmem_cache_free(fl_flow_cache, f);
+		kmem_cache_free(fl_sock_cache, f);
 		if (IS_ERR(other))
 			goto nomem;
 		return other;
@@ -147,7 +147,7 @@ static struct fl_flow *fl_flow_create(struct sock *sk, gfp_t gfp)
 	smp_mb();
 	if (!fl_sock_gone(sk))
 		return f;
-	fl_flow_remove(f);
+	fl_sock_remove(f);
 	return NULL;
 
 nomem:
@@ -159,7 +159,7 @@ nomem:
  * before the socket has its own cookie. Without memory it is not listed; the next call
  * tries again.
  */
-static void fl_flow_list(struct sock *sk, struct fl_flow *f)
+static void fl_sock_list(struct sock *sk, struct fl_sock *f)
 {
 	u32 halves[2];
 	u64 cookie;
@@ -173,34 +173,34 @@ static void fl_flow_list(struct sock *sk, struct fl_flow *f)
 }
 
 /**
- * fl_flow_get() - a socket's settings, made if there are none
+ * fl_sock_get() - a socket's settings, made if there are none
  * @sk: the socket, not one that was just copied
  * @gfp: how to allocate
  *
  * Context: socket lock held, or RCU and the socket held. Return: NULL without memory, or
  * if the socket has gone.
  */
-struct fl_flow *fl_flow_get(struct sock *sk, gfp_t gfp)
+struct fl_sock *fl_sock_get(struct sock *sk, gfp_t gfp)
 {
-	struct fl_flow *f = fl_flow_find(sk);
+	struct fl_sock *f = fl_sock_find(sk);
 
 	if (!f)
-		f = fl_flow_create(sk, gfp);
+		f = fl_sock_create(sk, gfp);
 	if (f && !READ_ONCE(f->cookie)) {
 		spin_lock_bh(&f->lock);
-		fl_flow_list(sk, f);
+		fl_sock_list(sk, f);
 		spin_unlock_bh(&f->lock);
 	}
 	return f;
 }
 
 /**
- * fl_flow_hold() - hold the socket of settings that were found in a list
+ * fl_sock_hold() - hold the socket of settings that were found in a list
  * @f: the settings
  *
  * Context: RCU. Return: the socket (sock_put()), or NULL: it is on its way out.
  */
-struct sock *fl_flow_hold(struct fl_flow *f)
+struct sock *fl_sock_hold(struct fl_sock *f)
 {
 	struct sock *sk = f->sk;
 
@@ -214,18 +214,18 @@ struct sock *fl_flow_hold(struct fl_flow *f)
 }
 
 /* Was a connection accepted, by what it did just now or by who listens? */
-static bool fl_flow_accepted(const struct sock *sk, int old)
+static bool fl_sock_accepted(const struct sock *sk, int old)
 {
 	if (old == TCP_SYN_SENT || old == TCP_SYN_RECV)
 		return old == TCP_SYN_RECV;
-	return fl_sock_accepted(sock_net(sk), sk);
+	return fl_lookup_accepted(sock_net(sk), sk);
 }
 
 /* A connection begins, or its congestion control: settings take effect. The
  * policies are asked once, @old is the state that the connection was in. Context:
  * socket lock held.
  */
-static void fl_flow_begin(struct sock *sk, struct fl_flow *f, int old)
+static void fl_sock_begin(struct sock *sk, struct fl_sock *f, int old)
 {
 	struct fl_choice choice;
 	bool asked = !READ_ONCE(f->policy_gen) &&
@@ -233,11 +233,11 @@ static void fl_flow_begin(struct sock *sk, struct fl_flow *f, int old)
 	u32 changed;
 
 	if (asked)
-		fl_policy_choose(sk, fl_flow_accepted(sk, old), &choice);
+		fl_policy_choose(sk, fl_sock_accepted(sk, old), &choice);
 	/* another destination than the last time, perhaps */
 	f->prefix_gen = 0;
 	spin_lock_bh(&f->lock);
-	fl_flow_list(sk, f);
+	fl_sock_list(sk, f);
 	if (asked)
 		fl_policy_note(f, &choice);
 	changed = fl_attr_commit(sk, f);
@@ -247,69 +247,69 @@ static void fl_flow_begin(struct sock *sk, struct fl_flow *f, int old)
 }
 
 /**
- * fl_flow_attach() - a congestion control begins with a socket
+ * fl_sock_attach() - a congestion control begins with a socket
  * @sk: the socket
  * @cc: the congestion control
  *
  * Context: init callback, softirq or process, socket lock held.
- * Return: the settings, valid until fl_flow_detach(); NULL without memory: all
- * fl_flow_...() take that for a socket with nothing set.
+ * Return: the settings, valid until fl_sock_detach(); NULL without memory: all
+ * fl_sock_...() take that for a socket with nothing set.
  */
-struct fl_flow *fl_flow_attach(struct sock *sk, const struct fl_cc *cc)
+struct fl_sock *fl_sock_attach(struct sock *sk, const struct fl_cc *cc)
 {
-	struct fl_flow *f = fl_flow_get(sk, GFP_ATOMIC);
+	struct fl_sock *f = fl_sock_get(sk, GFP_ATOMIC);
 
 	if (!f)
 		return NULL;
 	refcount_inc(&f->ref);
 	fl_count(f->ns, FL_A_STAT_FLOWS_CC);
 	rcu_assign_pointer(f->attached, &cc->none);
-	fl_flow_begin(sk, f, sk->sk_state);
+	fl_sock_begin(sk, f, sk->sk_state);
 	return f;
 }
-EXPORT_SYMBOL_GPL(fl_flow_attach);
+EXPORT_SYMBOL_GPL(fl_sock_attach);
 
 /**
- * fl_flow_show() - from now on readers may look at what a congestion control has
- * @f: what fl_flow_attach() gave, or NULL
+ * fl_sock_show() - from now on readers may look at what a congestion control has
+ * @f: what fl_sock_attach() gave, or NULL
  * @at: in the control's memory of the flow, complete
  *
  * Context: any, socket lock held.
  */
-void fl_flow_show(struct fl_flow *f, const struct fl_attached *at)
+void fl_sock_show(struct fl_sock *f, const struct fl_attached *at)
 {
 	if (f)
 		rcu_assign_pointer(f->attached, at);
 }
-EXPORT_SYMBOL_GPL(fl_flow_show);
+EXPORT_SYMBOL_GPL(fl_sock_show);
 
 /**
- * fl_flow_shown() - what a congestion control has of a socket
+ * fl_sock_shown() - what a congestion control has of a socket
  * @sk: the socket
  * @cc: the congestion control
  *
- * Context: RCU; the socket need not be locked. Return: what fl_flow_show() has shown;
+ * Context: RCU; the socket need not be locked. Return: what fl_sock_show() has shown;
  * NULL if that was nothing, or another control's.
  */
-const struct fl_attached *fl_flow_shown(const struct sock *sk,
+const struct fl_attached *fl_sock_shown(const struct sock *sk,
 					const struct fl_cc *cc)
 {
-	const struct fl_flow *f = fl_flow_find(sk);
+	const struct fl_sock *f = fl_sock_find(sk);
 	const struct fl_attached *at = f ? rcu_dereference(f->attached) : NULL;
 
 	return at && at->cc == cc && at != &cc->none ? at : NULL;
 }
-EXPORT_SYMBOL_GPL(fl_flow_shown);
+EXPORT_SYMBOL_GPL(fl_sock_shown);
 
 /**
- * fl_flow_detach() - a congestion control leaves a socket
+ * fl_sock_detach() - a congestion control leaves a socket
  * @sk: the socket
- * @f: what fl_flow_attach() gave, or NULL; not to be used afterwards
+ * @f: what fl_sock_attach() gave, or NULL; not to be used afterwards
  *
  * What is set stays, for the next congestion control. Context: release
  * callback, any, socket lock held.
  */
-void fl_flow_detach(struct sock *sk, struct fl_flow *f)
+void fl_sock_detach(struct sock *sk, struct fl_sock *f)
 {
 	if (!f)
 		return;
@@ -319,9 +319,9 @@ void fl_flow_detach(struct sock *sk, struct fl_flow *f)
 	spin_lock_bh(&f->lock);
 	fl_attr_commit(sk, f);
 	spin_unlock_bh(&f->lock);
-	fl_flow_put(f);
+	fl_sock_put(f);
 }
-EXPORT_SYMBOL_GPL(fl_flow_detach);
+EXPORT_SYMBOL_GPL(fl_sock_detach);
 
 /**
  * fl_profile_for() - the profile that a socket goes by
@@ -331,7 +331,7 @@ EXPORT_SYMBOL_GPL(fl_flow_detach);
  * Context: socket lock held; valid until it is released.
  */
 const struct fl_profile *fl_profile_for(const struct sock *sk,
-					struct fl_flow *f)
+					struct fl_sock *f)
 {
 	if (!f)
 		return fl_profile_get(sock_net(sk));
@@ -348,12 +348,12 @@ static void fl_on_copy(struct sock *sk)
 {
 	struct fl_ns *ns = fl_ns_of(sock_net(sk));
 	u64 cookie = atomic64_read(&sk->sk_cookie);
-	struct fl_flow *listener, *f;
+	struct fl_sock *listener, *f;
 
 	rcu_read_lock();
 	listener = cookie ? xa_load(&ns->flows, cookie) : NULL;
-	if (listener && READ_ONCE(listener->own.set)) {
-		f = fl_flow_create(sk, GFP_ATOMIC);
+	if (listener && READ_ONCE(listener->own.present)) {
+		f = fl_sock_create(sk, GFP_ATOMIC);
 		if (f)
 			fl_attr_inherit(sk, f, listener);
 	}
@@ -366,12 +366,12 @@ static void fl_on_copy(struct sock *sk)
 static void fl_on_unknown(struct sock *sk, int old)
 {
 	struct fl_choice choice;
-	struct fl_flow *f;
+	struct fl_sock *f;
 
 	if (list_empty(&fl_ns_of(sock_net(sk))->policies))
 		return;
-	fl_policy_choose(sk, fl_flow_accepted(sk, old), &choice);
-	f = choice.order ? fl_flow_get(sk, GFP_ATOMIC) : NULL;
+	fl_policy_choose(sk, fl_sock_accepted(sk, old), &choice);
+	f = choice.order ? fl_sock_get(sk, GFP_ATOMIC) : NULL;
 	if (!f)
 		return;
 	spin_lock_bh(&f->lock);
@@ -384,21 +384,21 @@ static void fl_on_state(void *data, const struct sock *csk, const int old,
 			const int new)
 {
 	struct sock *sk = (struct sock *)csk;
-	struct fl_flow *f;
+	struct fl_sock *f;
 
 	if (!fl_is_tcp(sk))
 		return;
 	if (new == TCP_SYN_RECV && old == TCP_LISTEN) {
 		fl_on_copy(sk);
 	} else if (new == TCP_ESTABLISHED) {
-		f = fl_flow_find(sk);
+		f = fl_sock_find(sk);
 		if (f)
-			fl_flow_begin(sk, f, old);
+			fl_sock_begin(sk, f, old);
 		else
 			fl_on_unknown(sk, old);
 	} else if (new == TCP_CLOSE) {
 		/* disconnect: the next connection is decided anew */
-		f = fl_flow_find(sk);
+		f = fl_sock_find(sk);
 		if (f)
 			WRITE_ONCE(f->policy_gen, 0);
 	}
@@ -406,13 +406,13 @@ static void fl_on_state(void *data, const struct sock *csk, const int old,
 
 static void fl_on_destroy(void *data, struct sock *sk)
 {
-	struct fl_flow *f;
+	struct fl_sock *f;
 
-	/* pairs with fl_flow_create() */
+	/* pairs with fl_sock_create() */
 	smp_mb();
-	f = fl_flow_find(sk);
+	f = fl_sock_find(sk);
 	if (f)
-		fl_flow_remove(f);
+		fl_sock_remove(f);
 }
 
 /**
@@ -497,12 +497,12 @@ static int __net_init fl_ns_init(struct net *net)
 static void __net_exit fl_ns_exit(struct net *net)
 {
 	struct fl_ns *ns = fl_ns_of(net);
-	struct fl_flow *f;
+	struct fl_sock *f;
 	unsigned long i;
 
 	rcu_read_lock();
 	xa_for_each(&ns->flows, i, f)
-		fl_flow_remove(f);
+		fl_sock_remove(f);
 	rcu_read_unlock();
 	xa_destroy(&ns->flows);
 	fl_policy_net_exit(ns);
@@ -518,26 +518,26 @@ static struct pernet_operations fl_ns_ops = {
 };
 
 /* Only flows that no namespace lists, for want of memory, are left. */
-static void fl_flow_free_last(void *ptr, void *arg)
+static void fl_sock_free_last(void *ptr, void *arg)
 {
-	struct fl_flow *f = ptr;
+	struct fl_sock *f = ptr;
 
 	fl_prefix_forget(f);
 	kfree(f->meter);
 	kfree(rcu_dereference_protected(f->decided, true));
-	kmem_cache_free(fl_flow_cache, f);
+	kmem_cache_free(fl_sock_cache, f);
 }
 
 /* Context: process, module load. Return: 0 or a negative errno. */
-int fl_flow_init(void)
+int fl_sock_init(void)
 {
 	int err;
 
 	/* a process may have as many as it has sockets, at its group's expense */
-	fl_flow_cache = kmem_cache_create("fairlane_flow",
-					  sizeof(struct fl_flow), 0,
+	fl_sock_cache = kmem_cache_create("fairlane_flow",
+					  sizeof(struct fl_sock), 0,
 					  SLAB_ACCOUNT, NULL);
-	if (!fl_flow_cache)
+	if (!fl_sock_cache)
 		return -ENOMEM;
 	err = rhashtable_init(&fl_table, &fl_table_params);
 	if (err)
@@ -555,18 +555,18 @@ pernet:
 table:
 	rhashtable_destroy(&fl_table);
 cache:
-	kmem_cache_destroy(fl_flow_cache);
+	kmem_cache_destroy(fl_sock_cache);
 	return err;
 }
 
 /* Context: process, module unload: no congestion control is left, sockets with
  * settings may be.
  */
-void fl_flow_exit(void)
+void fl_sock_exit(void)
 {
 	fl_hooks_stop(ARRAY_SIZE(fl_hooks));
 	unregister_pernet_subsys(&fl_ns_ops);
-	rhashtable_free_and_destroy(&fl_table, fl_flow_free_last, NULL);
+	rhashtable_free_and_destroy(&fl_table, fl_sock_free_last, NULL);
 	rcu_barrier();
-	kmem_cache_destroy(fl_flow_cache);
+	kmem_cache_destroy(fl_sock_cache);
 }

@@ -32,22 +32,22 @@
 #define FL_BASE_HANDSHAKE_US	200000
 
 /**
- * struct fl_base_net - paths of a network namespace
+ * struct fl_base_rtt_net - paths of a network namespace
  * @path: the table
  * @lock: writers of it; from softirq, too
  */
-struct fl_base_net {
-	struct fl_base_path *path;
+struct fl_base_rtt_net {
+	struct fl_base_rtt_path *path;
 	/* of what @path points to; see above */
 	spinlock_t lock;
 };
 
-static unsigned int fl_base_net_id __read_mostly;
-static u32 fl_base_seed __read_mostly;
+static unsigned int fl_base_rtt_net_id __read_mostly;
+static u32 fl_base_rtt_seed __read_mostly;
 
-static u32 fl_base_key(const struct sock *sk)
+static u32 fl_base_rtt_key(const struct sock *sk)
 {
-	u32 salt = fl_base_seed ^ tcp_sk(sk)->mss_cache;
+	u32 salt = fl_base_rtt_seed ^ tcp_sk(sk)->mss_cache;
 	u32 key;
 
 #if IS_ENABLED(CONFIG_IPV6)
@@ -62,7 +62,7 @@ static u32 fl_base_key(const struct sock *sk)
 /* The window at monotonic time @now_ns. The wall clock is asked once in each: if
  * it is set meanwhile, a flow finds out at the end of its window.
  */
-static u32 fl_base_window(struct fl_base *b, u64 now_ns)
+static u32 fl_base_rtt_window(struct fl_base_rtt *b, u64 now_ns)
 {
 	u64 wall_ns;
 
@@ -75,7 +75,7 @@ static u32 fl_base_window(struct fl_base *b, u64 now_ns)
 }
 
 /* What the table says, into the flow's own. Return: has it changed? */
-static bool fl_base_take(struct fl_base *b, u32 data_ns, u32 probe_ns)
+static bool fl_base_rtt_take(struct fl_base_rtt *b, u32 data_ns, u32 probe_ns)
 {
 	if (b->data_ns == data_ns && b->probe_ns == probe_ns)
 		return false;
@@ -89,7 +89,7 @@ static bool fl_base_take(struct fl_base *b, u32 data_ns, u32 probe_ns)
  * stack counts whole microseconds: one more, so as not to be too low. What is longer than
  * FL_BASE_HANDSHAKE_US may be of a SYN that was sent again.
  */
-static u32 fl_base_handshake_ns(const struct sock *sk)
+static u32 fl_base_rtt_handshake_ns(const struct sock *sk)
 {
 	u32 us = tcp_min_rtt(tcp_sk(sk));
 
@@ -99,24 +99,24 @@ static u32 fl_base_handshake_ns(const struct sock *sk)
 }
 
 /**
- * fl_base_start() - what is known about a flow's path
+ * fl_base_rtt_start() - what is known about a flow's path
  * @sk: the socket; caller holds its lock
  * @b: the flow's base RTTs, initialised
  */
-void fl_base_start(struct sock *sk, struct fl_base *b)
+void fl_base_rtt_start(struct sock *sk, struct fl_base_rtt *b)
 {
-	b->key = fl_base_key(sk);
+	b->key = fl_base_rtt_key(sk);
 	b->mss = tcp_sk(sk)->mss_cache;
 	b->data_ns = FL_BASE_NONE;
 	b->probe_ns = FL_BASE_NONE;
 	b->turn_ns = 0;
-	b->window = fl_base_window(b, ktime_get_ns());
-	fl_base_learn(sk, b, ktime_get_ns(), 0, fl_base_handshake_ns(sk));
+	b->window = fl_base_rtt_window(b, ktime_get_ns());
+	fl_base_rtt_learn(sk, b, ktime_get_ns(), 0, fl_base_rtt_handshake_ns(sk));
 }
-EXPORT_SYMBOL_GPL(fl_base_start);
+EXPORT_SYMBOL_GPL(fl_base_rtt_start);
 
 /**
- * fl_base_learn() - tell and ask for base RTTs
+ * fl_base_rtt_learn() - tell and ask for base RTTs
  * @sk: the socket; caller holds its lock
  * @b: the flow's base RTTs, updated
  * @now_ns: monotonic time, ns
@@ -127,17 +127,17 @@ EXPORT_SYMBOL_GPL(fl_base_start);
  * Return: true if the flow's base RTTs have changed; @b->turned is set at the
  * turn of a window.
  */
-bool fl_base_learn(struct sock *sk, struct fl_base *b, u64 now_ns,
-		   u32 data_ns, u32 probe_ns)
+bool fl_base_rtt_learn(struct sock *sk, struct fl_base_rtt *b, u64 now_ns,
+		       u32 data_ns, u32 probe_ns)
 {
-	struct fl_base_net *bn = net_generic(sock_net(sk), fl_base_net_id);
-	u32 window = fl_base_window(b, now_ns);
-	struct fl_base_path *p;
+	struct fl_base_rtt_net *bn = net_generic(sock_net(sk), fl_base_rtt_net_id);
+	u32 window = fl_base_rtt_window(b, now_ns);
+	struct fl_base_rtt_path *p;
 	u32 d, q;
 
 	if (b->mss != tcp_sk(sk)->mss_cache) {
 		b->mss = tcp_sk(sk)->mss_cache;
-		b->key = fl_base_key(sk);
+		b->key = fl_base_rtt_key(sk);
 		b->data_ns = FL_BASE_NONE;
 	}
 	if (window != b->window) {
@@ -154,55 +154,55 @@ bool fl_base_learn(struct sock *sk, struct fl_base *b, u64 now_ns,
 			  READ_ONCE(p->before_ns[FL_BASE_DATA]));
 		q = min_t(u32, READ_ONCE(p->now_ns[FL_BASE_PROBE]),
 			  READ_ONCE(p->before_ns[FL_BASE_PROBE]));
-		return fl_base_take(b, d, q);
+		return fl_base_rtt_take(b, d, q);
 	}
 	spin_lock_bh(&bn->lock);
-	if (!fl_base_turn(p, b->key, window)) {
+	if (!fl_base_rtt_turn(p, b->key, window)) {
 		spin_unlock_bh(&bn->lock);
-		return fl_base_take(b, min_t(u32, b->data_ns, data_ns),
+		return fl_base_rtt_take(b, min_t(u32, b->data_ns, data_ns),
 				    min_t(u32, b->probe_ns, probe_ns));
 	}
-	fl_base_sample(p, FL_BASE_DATA, data_ns);
-	fl_base_sample(p, FL_BASE_PROBE, probe_ns);
-	d = fl_base_least(p, FL_BASE_DATA);
-	q = fl_base_least(p, FL_BASE_PROBE);
+	fl_base_rtt_sample(p, FL_BASE_DATA, data_ns);
+	fl_base_rtt_sample(p, FL_BASE_PROBE, probe_ns);
+	d = fl_base_rtt_least(p, FL_BASE_DATA);
+	q = fl_base_rtt_least(p, FL_BASE_PROBE);
 	spin_unlock_bh(&bn->lock);
-	return fl_base_take(b, d, q);
+	return fl_base_rtt_take(b, d, q);
 }
-EXPORT_SYMBOL_GPL(fl_base_learn);
+EXPORT_SYMBOL_GPL(fl_base_rtt_learn);
 
-static int __net_init fl_base_net_init(struct net *net)
+static int __net_init fl_base_rtt_net_init(struct net *net)
 {
-	struct fl_base_net *bn = net_generic(net, fl_base_net_id);
+	struct fl_base_rtt_net *bn = net_generic(net, fl_base_rtt_net_id);
 
 	spin_lock_init(&bn->lock);
 	bn->path = kvcalloc(FL_BASE_PATHS, sizeof(*bn->path), GFP_KERNEL_ACCOUNT);
 	return bn->path ? 0 : -ENOMEM;
 }
 
-static void __net_exit fl_base_net_exit(struct net *net)
+static void __net_exit fl_base_rtt_net_exit(struct net *net)
 {
-	struct fl_base_net *bn = net_generic(net, fl_base_net_id);
+	struct fl_base_rtt_net *bn = net_generic(net, fl_base_rtt_net_id);
 
 	kvfree(bn->path);
 }
 
-static struct pernet_operations fl_base_net_ops = {
-	.init = fl_base_net_init,
-	.exit = fl_base_net_exit,
-	.id = &fl_base_net_id,
-	.size = sizeof(struct fl_base_net),
+static struct pernet_operations fl_base_rtt_net_ops = {
+	.init = fl_base_rtt_net_init,
+	.exit = fl_base_rtt_net_exit,
+	.id = &fl_base_rtt_net_id,
+	.size = sizeof(struct fl_base_rtt_net),
 };
 
 /* Context: process, module load. Return: 0 or a negative errno. */
-int fl_base_init(void)
+int fl_base_rtt_init(void)
 {
-	fl_base_seed = get_random_u32();
-	return register_pernet_subsys(&fl_base_net_ops);
+	fl_base_rtt_seed = get_random_u32();
+	return register_pernet_subsys(&fl_base_rtt_net_ops);
 }
 
 /* Context: process, module unload. */
-void fl_base_exit(void)
+void fl_base_rtt_exit(void)
 {
-	unregister_pernet_subsys(&fl_base_net_ops);
+	unregister_pernet_subsys(&fl_base_rtt_net_ops);
 }
