@@ -78,6 +78,19 @@ struct sn_flow {
 	bool alive, timer;
 };
 
+/**
+ * struct sn - the network
+ * @link: links
+ * @flow: flows
+ * @heap: events to come
+ * @now_ns: time
+ * @order: events so far
+ * @random: state of sn_random()
+ * @events: in the heap
+ * @room: of the heap
+ * @wire: bytes of a packet on the line
+ * @flows: how many
+ */
 struct sn {
 	struct sn_link link[SN_LINKS];
 	struct sn_flow *flow;
@@ -85,6 +98,7 @@ struct sn {
 	double now_ns;
 	u64 order, random;
 	size_t events, room;
+	u32 wire;
 	int flows;
 };
 
@@ -159,7 +173,7 @@ static inline void sn_send(struct sn *n, int f)
 		}
 		/* as tcp_update_skb_after_send(): late packets are made up for */
 		if (fl->rest_ns > 0) {
-			gap_ns = SN_WIRE * 1e9 / sz_exp2(fl->sz.pace_l2);
+			gap_ns = n->wire * 1e9 / sz_exp2(fl->sz.pace_l2);
 			late_ns = n->now_ns - fl->next_ns;
 			fl->next_ns = n->now_ns + gap_ns -
 				      (late_ns < gap_ns / 2 ? late_ns : gap_ns / 2);
@@ -182,7 +196,7 @@ static inline void sn_arrive(struct sn *n, struct sn_event e)
 	double delay_ns = start_ns - n->now_ns;
 	double step_ns = fl->prop_ns / (2 * fl->hops), gone_ns;
 
-	l->free_ns = start_ns + SN_WIRE * 8e9 / l->bps;
+	l->free_ns = start_ns + n->wire * 8e9 / l->bps;
 	l->busy_ns += l->free_ns - start_ns;
 	l->delay_sum_ns += delay_ns;
 	l->packets++;
@@ -199,7 +213,7 @@ static inline void sn_arrive(struct sn *n, struct sn_event e)
 		e.delay_ns = delay_ns;
 	e.at_ns = l->free_ns + step_ns;
 	if (++e.hop == fl->hops) {
-		fl->bytes += SN_WIRE;
+		fl->bytes += n->wire;
 		e.what = SN_ACK;
 		e.at_ns += fl->prop_ns / 2;
 	}
@@ -221,7 +235,7 @@ static inline void sn_acked(struct sn *n, const struct sn_event *e)
 	if (first) {
 		fl->rest_ns = rtt_ns - delay_ns;
 		sz_init(&fl->sz, &fl->par, n->now_ns,
-			SN_BURST * SN_WIRE * 1e9 / rtt_ns, fl->weight);
+			SN_BURST * n->wire * 1e9 / rtt_ns, fl->weight);
 	} else {
 		fl->rest_ns += (rtt_ns - delay_ns - fl->rest_ns) / 8;
 	}
@@ -277,6 +291,7 @@ static inline void sn_init(struct sn *n, int flows, u32 seed)
 {
 	memset(n, 0, sizeof(*n));
 	n->flows = flows;
+	n->wire = SN_WIRE;
 	n->random = 88172645463325252ULL + seed * 1000003ULL;
 	n->flow = calloc(flows, sizeof(*n->flow));
 	if (!n->flow)
