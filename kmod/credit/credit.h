@@ -134,10 +134,23 @@ struct fl_receiver {
 };
 
 /**
+ * struct fl_pacer_ops - what a flow does in its port's queue
+ * @turn: it is the turn of a flow, first in the queue: the flow leaves the queue or puts
+ *	itself back. Context: port's lock. Return: is @m a credit to send?
+ * @dropped: the own port has dropped the credit just given. Context: port's lock, which
+ *	was given up in between
+ */
+struct fl_pacer_ops {
+	bool (*turn)(struct fl_receiver *r, u64 now_ns, struct fl_credit_msg *m);
+	void (*dropped)(struct fl_receiver *r);
+};
+
+/**
  * struct fl_pacer - a port of the host that gives credit
  * @list: all ports
  * @net: its namespace, as long as a receiver is left
  * @ifindex: of the device
+ * @ops: of its flows
  * @users: receivers; the list's lock
  * @lock: of what follows, and of the receivers
  * @turn: its clock
@@ -150,6 +163,7 @@ struct fl_pacer {
 	struct list_head list;
 	const struct net *net;
 	int ifindex;
+	const struct fl_pacer_ops *ops;
 	u32 users;
 	spinlock_t lock; /* what follows, and the receivers */
 	struct fl_turn turn;
@@ -244,8 +258,11 @@ struct fl_credit_node *fl_credit_find(const struct sock *sk,
 				      enum fl_credit_role role);
 void fl_credit_add(struct fl_credit_node *node);
 void fl_credit_del(struct fl_credit_node *node);
-void fl_credit_note(const struct net *net, enum fl_credit_count what, u32 n);
+void fl_credit_each(void (*act)(struct fl_credit_node *node));
 bool fl_credit_possible(const struct sock *sk);
+int fl_credit_table_init(void);
+void fl_credit_table_exit(void);
+void fl_credit_note(const struct net *net, enum fl_credit_count what, u32 n);
 
 int fl_credit_send(struct sock *sk, enum fl_credit_colour colour,
 		   const struct fl_credit_msg *m);
@@ -255,11 +272,9 @@ void fl_receiver_green(struct sock *sk, const struct fl_credit_msg *m);
 void fl_receiver_red(struct sock *sk, const struct fl_credit_msg *m, u32 segs,
 		     bool marked);
 void fl_receiver_end(struct fl_receiver *r);
-bool fl_receiver_turn(struct fl_receiver *r, u64 now_ns,
-		      struct fl_credit_msg *m);
-void fl_receiver_dropped(struct fl_receiver *r);
 
-struct fl_pacer *fl_pacer_get(const struct net *net, int ifindex);
+struct fl_pacer *fl_pacer_get(const struct net *net, int ifindex,
+			      const struct fl_pacer_ops *ops);
 void fl_pacer_put(struct fl_pacer *p);
 void fl_pacer_queue(struct fl_pacer *p, struct fl_receiver *r, u64 due_ns);
 void fl_pacer_unqueue(struct fl_pacer *p, struct fl_receiver *r);

@@ -19,18 +19,6 @@
 #include "fairlane/fl_telemetry.h"
 #include "lib/telemetry.h"
 
-/**
- * fl_credit_possible() - may a socket take part at all?
- * @sk: the socket, of a connection
- *
- * Options must not be signed: a module cannot sign them. MPTCP has a mapping for each
- * byte. Context: any.
- */
-bool fl_credit_possible(const struct sock *sk)
-{
-	return !fl_tel_signed(sk) && !sk_is_mptcp(sk);
-}
-
 static void fl_credit_dsfield(struct sk_buff *skb, u8 pf, u8 dsfield)
 {
 	if (pf == NFPROTO_IPV4)

@@ -84,7 +84,7 @@ static enum hrtimer_restart fl_pacer_fire(struct hrtimer *timer)
 		r = fl_pacer_next(p, now_ns);
 		if (!r)
 			break;
-		if (!fl_receiver_turn(r, now_ns, &m))
+		if (!p->ops->turn(r, now_ns, &m))
 			continue;
 		sk = r->node.sk;
 		sock_hold(sk);
@@ -92,7 +92,7 @@ static enum hrtimer_restart fl_pacer_fire(struct hrtimer *timer)
 		err = fl_credit_send(sk, FL_CREDIT_DSCP_CREDIT, &m);
 		spin_lock(&p->lock);
 		if (unlikely(err))
-			fl_receiver_dropped(r);
+			p->ops->dropped(r);
 		sock_put(sk);
 	}
 	fl_pacer_arm(p);
@@ -101,7 +101,8 @@ static enum hrtimer_restart fl_pacer_fire(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-static struct fl_pacer *fl_pacer_new(const struct net *net, int ifindex)
+static struct fl_pacer *fl_pacer_new(const struct net *net, int ifindex,
+				     const struct fl_pacer_ops *ops)
 {
 	struct fl_pacer *p = kzalloc(sizeof(*p), GFP_ATOMIC | __GFP_NOWARN);
 
@@ -109,6 +110,7 @@ static struct fl_pacer *fl_pacer_new(const struct net *net, int ifindex)
 		return NULL;
 	p->net = net;
 	p->ifindex = ifindex;
+	p->ops = ops;
 	spin_lock_init(&p->lock);
 	timerqueue_init_head(&p->queue);
 	hrtimer_setup(&p->timer, fl_pacer_fire, CLOCK_MONOTONIC,
@@ -120,10 +122,12 @@ static struct fl_pacer *fl_pacer_new(const struct net *net, int ifindex)
  * fl_pacer_get() - the pacer of a port
  * @net: namespace
  * @ifindex: device
+ * @ops: what its flows do; the same for all
  *
  * Context: BH off. Return: fl_pacer_put() it; NULL without memory.
  */
-struct fl_pacer *fl_pacer_get(const struct net *net, int ifindex)
+struct fl_pacer *fl_pacer_get(const struct net *net, int ifindex,
+			      const struct fl_pacer_ops *ops)
 {
 	struct fl_pacer *p;
 
@@ -131,7 +135,7 @@ struct fl_pacer *fl_pacer_get(const struct net *net, int ifindex)
 	list_for_each_entry(p, &fl_pacers, list)
 		if (p->net == net && p->ifindex == ifindex)
 			goto found;
-	p = fl_pacer_new(net, ifindex);
+	p = fl_pacer_new(net, ifindex, ops);
 	if (p)
 		list_add(&p->list, &fl_pacers);
 found:

@@ -14,6 +14,9 @@
 #include "credit/credit.h"
 #include "fairlane/fl_sock.h"
 
+/* Defined below, with its functions. */
+static const struct fl_pacer_ops fl_receiver_ops;
+
 /* Silence after which what is on its way counts as lost: so many RTTs and gaps, and
  * time for a process that has the socket; doubled each time.
  */
@@ -82,7 +85,7 @@ static struct fl_receiver *fl_receiver_make(struct sock *sk)
 	r = kzalloc(sizeof(*r), GFP_ATOMIC | __GFP_NOWARN);
 	if (!r)
 		return NULL;
-	r->port = fl_pacer_get(sock_net(sk), dst->dev->ifindex);
+	r->port = fl_pacer_get(sock_net(sk), dst->dev->ifindex, &fl_receiver_ops);
 	if (!r->port) {
 		kfree(r);
 		return NULL;
@@ -264,7 +267,8 @@ static bool fl_receiver_deaf(const struct fl_receiver *r, u64 now_ns)
  *
  * Leaves the queue or puts itself back. Return: is there a credit to send?
  */
-bool fl_receiver_turn(struct fl_receiver *r, u64 now_ns, struct fl_credit_msg *m)
+static bool fl_receiver_turn(struct fl_receiver *r, u64 now_ns,
+			     struct fl_credit_msg *m)
 {
 	u64 due_ns = ktime_to_ns(r->due.expires);
 	struct fl_pacer *p = r->port;
@@ -296,7 +300,7 @@ bool fl_receiver_turn(struct fl_receiver *r, u64 now_ns, struct fl_credit_msg *m
  *
  * It is not on its way, so its number comes again.
  */
-void fl_receiver_dropped(struct fl_receiver *r)
+static void fl_receiver_dropped(struct fl_receiver *r)
 {
 	fl_credit_note(sock_net(r->node.sk), FL_CREDIT_N_PORT_DROPS, 1);
 	if (r->gone || !fl_want_out(&r->want))
@@ -306,6 +310,11 @@ void fl_receiver_dropped(struct fl_receiver *r)
 	r->loop.total++;
 	r->loop.dropped++;
 }
+
+static const struct fl_pacer_ops fl_receiver_ops = {
+	.turn = fl_receiver_turn,
+	.dropped = fl_receiver_dropped,
+};
 
 /**
  * fl_receiver_red() - data has come that no credit has paid for

@@ -4,21 +4,17 @@
  *
  * An entry holds a reference on its socket. A sender's goes with its congestion
  * control. A receiver's is made by a packet, whatever the congestion control is, and
- * goes with the socket at the tracepoint tcp_destroy_sock. A hook on another processor
- * may make one just then; the socket's state is TCP_CLOSE long before the tracepoint, so
- * whoever has added an entry looks at the state afterwards and takes it back: one of
- * the two sees the other.
+ * goes with the socket (credit_main.c).
  */
 #include <linux/hashtable.h>
 #include <linux/module.h>
 #include <linux/proc_fs.h>
 #include <linux/seq_file.h>
-#include <linux/tracepoint.h>
+#include <net/mptcp.h>
 #include <net/netns/generic.h>
-#include <trace/events/tcp.h>
 
 #include "credit/credit.h"
-#include "fairlane/fl_option.h"
+#include "fairlane/fl_telemetry.h"
 
 /* Buckets of the table: 2^this. */
 #define FL_CREDIT_TABLE_SHIFT	12
@@ -67,13 +63,24 @@ static struct fl_settings fl_credit_settings = {
 static DEFINE_HASHTABLE(fl_credit_table, FL_CREDIT_TABLE_SHIFT);
 static DEFINE_SPINLOCK(fl_credit_lock);
 static unsigned int fl_credit_net_id __read_mostly;
-static struct tracepoint *fl_credit_tracepoint;
 atomic_t fl_credit_users __read_mostly;
 
 /* Settings of a namespace. Read with READ_ONCE. Context: any, @net is held. */
 const struct fl_credit_settings *fl_credit_of(const struct net *net)
 {
 	return fl_profile_part(fl_profile_get(net), &fl_credit_settings);
+}
+
+/**
+ * fl_credit_possible() - may a socket take part at all?
+ * @sk: the socket, of a connection
+ *
+ * Options must not be signed: a module cannot sign them. MPTCP has a mapping for each
+ * byte. Context: any.
+ */
+bool fl_credit_possible(const struct sock *sk)
+{
+	return !fl_tel_signed(sk) && !sk_is_mptcp(sk);
 }
 
 static struct hlist_head *fl_credit_bucket(const struct sock *sk)
@@ -122,6 +129,22 @@ void fl_credit_del(struct fl_credit_node *node)
 	spin_unlock_bh(&fl_credit_lock);
 }
 
+/**
+ * fl_credit_each() - do something with each entry
+ * @act: may end the entry
+ *
+ * Context: process, nobody makes entries any more.
+ */
+void fl_credit_each(void (*act)(struct fl_credit_node *node))
+{
+	struct fl_credit_node *node;
+	struct hlist_node *next;
+	int i;
+
+	hash_for_each_safe(fl_credit_table, i, next, node, hash)
+		act(node);
+}
+
 /* Context: any, @net is held. */
 void fl_credit_note(const struct net *net, enum fl_credit_count what, u32 n)
 {
@@ -130,22 +153,6 @@ void fl_credit_note(const struct net *net, enum fl_credit_count what, u32 n)
 	atomic64_add(n, &cn->n[what]);
 }
 EXPORT_SYMBOL_GPL(fl_credit_note);
-
-/* Context: socket lock held, its state is TCP_CLOSE. */
-static void fl_credit_on_destroy(void *data, struct sock *sk)
-{
-	struct fl_credit_node *node;
-
-	/* pairs with fl_receiver_make() */
-	smp_mb();
-	if (!atomic_read(&fl_credit_users))
-		return;
-	rcu_read_lock();
-	node = fl_credit_find(sk, FL_CREDIT_RECEIVES);
-	if (node)
-		fl_receiver_end(fl_receiver_of(node));
-	rcu_read_unlock();
-}
 
 static int fl_credit_print(struct seq_file *seq, void *v)
 {
@@ -177,76 +184,24 @@ static struct pernet_operations fl_credit_net_ops = {
 	.size = sizeof(struct fl_credit_net),
 };
 
-static void fl_credit_match(struct tracepoint *tp, void *data)
-{
-	if (!strcmp(tp->name, "tcp_destroy_sock"))
-		fl_credit_tracepoint = tp;
-}
-
-static const struct fl_option_user fl_credit_option = {
-	.exid = FL_CREDIT_EXID,
-	.sockets = &fl_credit_users,
-	.out = fl_credit_out,
-	.in = fl_credit_in,
-};
-
-static int __init fl_credit_init(void)
+/* Context: process, module load. Return: 0 or a negative errno. */
+int fl_credit_table_init(void)
 {
 	int err;
 
 	BUILD_BUG_ON(ARRAY_SIZE(fl_credit_names) != FL_CREDIT_COUNTS);
-	/* the compiler compares the arguments */
-	check_trace_callback_type_tcp_destroy_sock(fl_credit_on_destroy);
-	for_each_kernel_tracepoint(fl_credit_match, NULL);
-	if (!fl_credit_tracepoint)
-		return -EOPNOTSUPP;
 	err = fl_settings_register(&fl_credit_settings);
 	if (err)
 		return err;
 	err = register_pernet_subsys(&fl_credit_net_ops);
 	if (err)
-		goto settings;
-	err = tracepoint_probe_register(fl_credit_tracepoint,
-					fl_credit_on_destroy, NULL);
-	if (err)
-		goto pernet;
-	err = fl_option_register(&fl_credit_option);
-	if (err)
-		goto probe;
-	return 0;
-
-probe:
-	tracepoint_probe_unregister(fl_credit_tracepoint, fl_credit_on_destroy,
-				    NULL);
-pernet:
-	unregister_pernet_subsys(&fl_credit_net_ops);
-settings:
-	fl_settings_unregister(&fl_credit_settings);
+		fl_settings_unregister(&fl_credit_settings);
 	return err;
 }
 
-/* No congestion control is left, sockets that give credit may be. */
-static void __exit fl_credit_exit(void)
+/* Context: process, module unload, the table is empty. */
+void fl_credit_table_exit(void)
 {
-	struct fl_credit_node *node;
-	struct hlist_node *next;
-	int i;
-
-	fl_option_unregister(&fl_credit_option);
-	tracepoint_probe_unregister(fl_credit_tracepoint, fl_credit_on_destroy,
-				    NULL);
-	tracepoint_synchronize_unregister();
-	hash_for_each_safe(fl_credit_table, i, next, node, hash)
-		fl_receiver_end(fl_receiver_of(node));
 	unregister_pernet_subsys(&fl_credit_net_ops);
 	fl_settings_unregister(&fl_credit_settings);
-	rcu_barrier();
 }
-
-module_init(fl_credit_init);
-module_exit(fl_credit_exit);
-
-MODULE_AUTHOR("The Fairlane developers");
-MODULE_DESCRIPTION("Credit: receivers say when data may leave");
-MODULE_LICENSE("GPL");
-MODULE_VERSION("0.1");

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # Credit: a module of its own. Any socket may give credit; two controls send by it.
 obj-m += fairlane_credit.o
-fairlane_credit-y := $(addprefix credit/,credit_table.o credit_packet.o credit_option.o \
-		       credit_receiver.o credit_pacer.o credit_sender.o core/gate.o \
+fairlane_credit-y := $(addprefix credit/,credit_main.o credit_table.o credit_packet.o \
+		       credit_option.o credit_receiver.o credit_pacer.o credit_sender.o core/gate.o \
 		       core/loop.o)

@@ -200,7 +200,7 @@ static u32 fl_attr_weight_counted(const struct sock *sk,
  * @f: its settings
  *
  * Context: any, @f->lock held; RCU or the socket lock.
- * Return: bits of what has changed: then fl_attr_tell() or fl_attr_tell_held() is due.
+ * Return: bits of what has changed: then fl_attr_tell() or fl_sock_tell() is due.
  */
 u32 fl_attr_commit(struct sock *sk, struct fl_sock *f)
 {
@@ -258,26 +258,6 @@ void fl_attr_tell(struct sock *sk, struct fl_sock *f)
 		cc->changed(sk);
 }
 
-/**
- * fl_attr_tell_held() - the same for who has not locked the socket
- * @sk: the socket, held
- *
- * If a process has it locked, for however long, the control looks with its next ACK or
- * RTT. Context: process.
- */
-void fl_attr_tell_held(struct sock *sk)
-{
-	struct fl_sock *f;
-
-	local_bh_disable();
-	bh_lock_sock(sk);
-	f = sock_owned_by_user(sk) ? NULL : fl_sock_find(sk);
-	if (f)
-		fl_attr_tell(sk, f);
-	bh_unlock_sock(sk);
-	local_bh_enable();
-}
-
 /* Tell that a request was refused. */
 static void fl_attr_refused(struct sock *sk, struct fl_sock *f,
 			    const struct fl_request *rq, int err)
@@ -322,7 +302,7 @@ static int fl_attr_pay(struct sock *sk, struct fl_sock *f,
  * @rq: what is wanted; all of it happens or nothing
  *
  * Context: process; RCU or the socket lock. If @rq->changed, fl_attr_tell() or
- * fl_attr_tell_held() is due. Return: 0, -EINVAL out of range, -EPERM above the
+ * fl_sock_tell() is due. Return: 0, -EINVAL out of range, -EPERM above the
  * ceiling, -EDQUOT beyond the budget, -ENOMEM, -ENOENT the connection has ended.
  */
 int fl_attr_set(struct sock *sk, struct fl_sock *f, struct fl_request *rq)

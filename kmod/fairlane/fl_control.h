@@ -217,6 +217,7 @@ extern unsigned int fl_ns_id;
 struct fl_sock *fl_sock_find(const struct sock *sk);
 struct fl_sock *fl_sock_get(struct sock *sk, gfp_t gfp);
 struct sock *fl_sock_hold(struct fl_sock *f);
+void fl_sock_tell(struct sock *sk);
 bool fl_sock_gone(const struct sock *sk);
 int fl_sock_init(void);
 void fl_sock_exit(void);
@@ -235,7 +236,6 @@ void fl_attr_inherit(struct sock *sk, struct fl_sock *f,
 		     const struct fl_sock *listener);
 u32 fl_attr_commit(struct sock *sk, struct fl_sock *f);
 void fl_attr_tell(struct sock *sk, struct fl_sock *f);
-void fl_attr_tell_held(struct sock *sk);
 void fl_attr_info(struct sock *sk, const struct fl_sock *f,
 		  struct fl_info *info);
 
@@ -253,6 +253,12 @@ extern const struct genl_family *fl_family;
 void fl_event_send(struct fl_ns *ns, const struct fl_event *ev);
 
 /* fl_limit.c */
+/* The two that pay for a socket: fl_sock.account[]. */
+#define FL_PAYS_UID	0
+#define FL_PAYS_CGROUP	1
+
+int fl_limit_budget(struct fl_ns *ns, int kind, u64 id, const char *path,
+		    u32 milli, u32 *old, struct netlink_ext_ack *extack);
 int fl_limit_charge(struct sock *sk, struct fl_sock *f, u32 milli,
 		    bool enforce);
 void fl_limit_release(struct fl_sock *f);

@@ -488,7 +488,7 @@ int fl_flow_set_doit(struct sk_buff *skb, struct genl_info *info)
 	if (err == -ENOENT)
 		NL_SET_ERR_MSG(info->extack, "the connection has ended");
 	if (rq.changed)
-		fl_attr_tell_held(sk);
+		fl_sock_tell(sk);
 put:
 	sock_put(sk);
 	return err;

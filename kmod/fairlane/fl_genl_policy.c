@@ -522,7 +522,7 @@ static void fl_policy_reapply(struct sock *sk, void *arg)
 	if (!changed)
 		return;
 	r->changed++;
-	fl_attr_tell_held(sk);
+	fl_sock_tell(sk);
 }
 
 /* Context: process. */

@@ -40,7 +40,7 @@ static const struct fl_part fl_parts[] = {
 	/* these show what those above have: they begin later and end before */
 	{ fl_genl_init, fl_genl_exit },
 	{ fl_sockopt_init, fl_sockopt_exit },
-	{ fl_option_init, fl_option_exit },
+	{ fl_hook_init, fl_hook_exit },
 };
 
 static void fl_parts_exit(size_t count)

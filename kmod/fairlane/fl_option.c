@@ -17,10 +17,7 @@
  *
  * Everything is done without the socket lock.
  *
- * A namespace has the hooks while a congestion control of one of its sockets uses them and
- * FL_OPTION_LINGER longer, or while it reflects for all sockets. Congestion controls
- * begin in softirq, where hooks cannot be registered, so a work item does it: the first
- * segments of the first socket may go without.
+ * fl_hook.c says when a namespace has these hooks.
  */
 #include <linux/module.h>
 #include <linux/netfilter.h>
@@ -52,9 +49,6 @@
 
 /* So many timeouts in a row, and the option is left out: the first may be loss. */
 #define FL_OPTION_TIMEOUTS	2
-
-/* The next user mostly comes soon. */
-#define FL_OPTION_LINGER	(10 * HZ)
 
 /* Headers without IP options are moved by words. */
 #define FL_OPTION_FRONT_BYTES	(sizeof(struct iphdr) + FL_TCP_MIN_BYTES)
@@ -504,7 +498,7 @@ static unsigned int fl_option_in(void *priv, struct sk_buff *skb,
 /* Last on the way out, so that no rule sees what is not there yet; first on the
  * way in would be before rules that drop.
  */
-static const struct nf_hook_ops fl_option_hooks[FL_TEL_HOOKS] = {
+const struct nf_hook_ops fl_option_hooks[FL_TEL_HOOKS] = {
 	{
 		.hook = fl_option_out,
 		.pf = NFPROTO_IPV4,
@@ -530,111 +524,3 @@ static const struct nf_hook_ops fl_option_hooks[FL_TEL_HOOKS] = {
 	},
 #endif
 };
-
-/* Registers the hooks of a namespace, or takes them back. Without memory the next user
- * has it tried again. Context: work.
- */
-static void fl_option_work(struct work_struct *work)
-{
-	struct fl_tel_net *tn = container_of(to_delayed_work(work),
-					     struct fl_tel_net, work);
-	bool want = READ_ONCE(tn->profile->telemetry) == FL_TEL_ALL ||
-		    atomic_read(&tn->users);
-
-	if (want == tn->hooked)
-		return;
-	if (!want)
-		nf_unregister_net_hooks(tn->net, tn->hooks, FL_TEL_HOOKS);
-	else if (nf_register_net_hooks(tn->net, tn->hooks, FL_TEL_HOOKS))
-		return;
-	WRITE_ONCE(tn->hooked, want);
-}
-
-/* Have the hooks looked at after a time. Context: any. */
-static void fl_option_queue(struct fl_tel_net *tn, unsigned long delay)
-{
-	spin_lock_bh(&tn->closing_lock);
-	if (!tn->closing)
-		mod_delayed_work(system_wq, &tn->work, delay);
-	spin_unlock_bh(&tn->closing_lock);
-}
-
-/* A congestion control needs the hooks. Context: any. */
-void fl_option_use(const struct sock *sk)
-{
-	struct fl_tel_net *tn = fl_tel_net_of(sock_net(sk));
-
-	if (atomic_inc_return(&tn->users) == 1 || !READ_ONCE(tn->hooked))
-		fl_option_queue(tn, 0);
-}
-
-/* ... and does not any more. Context: any. */
-void fl_option_unuse(const struct sock *sk)
-{
-	struct fl_tel_net *tn = fl_tel_net_of(sock_net(sk));
-
-	if (atomic_dec_and_test(&tn->users))
-		fl_option_queue(tn, FL_OPTION_LINGER);
-}
-
-/* Settings of a namespace have changed. Context: RCU. */
-static void fl_option_settings(struct net *net)
-{
-	struct fl_tel_net *tn = fl_tel_net_of(net);
-
-	if (READ_ONCE(tn->hooked) !=
-	    (READ_ONCE(tn->profile->telemetry) == FL_TEL_ALL))
-		fl_option_queue(tn, 0);
-}
-
-/* Each hook is given what belongs to its namespace: it is looked up once. */
-static int __net_init fl_option_net_init(struct net *net)
-{
-	struct fl_tel_net *tn = fl_tel_net_of(net);
-	unsigned int i;
-
-	for (i = 0; i < FL_TEL_HOOKS; i++) {
-		tn->hooks[i] = fl_option_hooks[i];
-		tn->hooks[i].priv = tn;
-	}
-	tn->net = net;
-	spin_lock_init(&tn->closing_lock);
-	INIT_DELAYED_WORK(&tn->work, fl_option_work);
-	return 0;
-}
-
-static void __net_exit fl_option_net_exit(struct net *net)
-{
-	struct fl_tel_net *tn = fl_tel_net_of(net);
-
-	spin_lock_bh(&tn->closing_lock);
-	tn->closing = true;
-	spin_unlock_bh(&tn->closing_lock);
-	cancel_delayed_work_sync(&tn->work);
-	if (tn->hooked)
-		nf_unregister_net_hooks(net, tn->hooks, FL_TEL_HOOKS);
-}
-
-static struct pernet_operations fl_option_net_ops = {
-	.init = fl_option_net_init,
-	.exit = fl_option_net_exit,
-};
-
-/* Context: process, module load. Return: 0 or a negative errno. */
-int fl_option_init(void)
-{
-	int err = register_pernet_subsys(&fl_option_net_ops);
-
-	if (!err)
-		rcu_assign_pointer(fl_profile_watch, fl_option_settings);
-	return err;
-}
-
-/* Context: process, module unload. No hook runs afterwards. */
-void fl_option_exit(void)
-{
-	RCU_INIT_POINTER(fl_profile_watch, NULL);
-	synchronize_rcu();
-	unregister_pernet_subsys(&fl_option_net_ops);
-	synchronize_net();
-}

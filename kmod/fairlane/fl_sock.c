@@ -213,6 +213,26 @@ struct sock *fl_sock_hold(struct fl_sock *f)
 	return NULL;
 }
 
+/**
+ * fl_sock_tell() - fl_attr_tell() for a caller that has not locked the socket
+ * @sk: the socket, held
+ *
+ * If a process has locked the socket, for however long, the control looks with its next
+ * ACK or RTT. Context: process.
+ */
+void fl_sock_tell(struct sock *sk)
+{
+	struct fl_sock *f;
+
+	local_bh_disable();
+	bh_lock_sock(sk);
+	f = sock_owned_by_user(sk) ? NULL : fl_sock_find(sk);
+	if (f)
+		fl_attr_tell(sk, f);
+	bh_unlock_sock(sk);
+	local_bh_enable();
+}
+
 /* Was a connection accepted, by what it did just now or by who listens? */
 static bool fl_sock_accepted(const struct sock *sk, int old)
 {

@@ -116,7 +116,8 @@ static void fl_tel_free_rcu(struct rcu_head *rcu)
 	kmem_cache_free(fl_tel_cache, container_of(rcu, struct fl_tel, rcu));
 }
 
-static void fl_tel_put_ref(struct fl_tel *tel)
+/* Gives back a reference. Context: any. */
+void fl_tel_put_ref(struct fl_tel *tel)
 {
 	if (refcount_dec_and_test(&tel->ref))
 		call_rcu(&tel->rcu, fl_tel_free_rcu);
@@ -168,138 +169,6 @@ nomem:
 	fl_tel_add(fl_tel_net_of(sock_net(sk)), FL_TEL_NO_MEMORY);
 	return NULL;
 }
-
-/* What a socket's own IP options take in each segment, bytes. */
-static u32 fl_tel_ip_options(const struct sock *sk)
-{
-	const struct ip_options_rcu *four;
-	u32 bytes = 0;
-
-	rcu_read_lock();
-#if IS_ENABLED(CONFIG_IPV6)
-	if (sk->sk_family == AF_INET6 && !ipv6_addr_v4mapped(&sk->sk_v6_daddr)) {
-		const struct ipv6_txoptions *six = rcu_dereference(inet6_sk(sk)->opt);
-
-		bytes = six ? six->opt_flen + six->opt_nflen : 0;
-		rcu_read_unlock();
-		return bytes;
-	}
-#endif
-	four = rcu_dereference(inet_sk(sk)->inet_opt);
-	bytes = four ? four->opt.optlen : 0;
-	rcu_read_unlock();
-	return bytes;
-}
-
-/**
- * fl_tel_reserve() - leave room for options in each full segment
- * @sk: the socket; caller holds its lock
- * @bytes: how much; 0 takes it back
- *
- * Not by adding and subtracting: IPv6 options that are set on a connection forget what
- * is added.
- */
-void fl_tel_reserve(struct sock *sk, u32 bytes)
-{
-	struct inet_connection_sock *icsk = inet_csk(sk);
-
-	icsk->icsk_ext_hdr_len = fl_tel_ip_options(sk) + bytes;
-	icsk->icsk_sync_mss(sk, icsk->icsk_pmtu_cookie);
-}
-EXPORT_SYMBOL_GPL(fl_tel_reserve);
-
-/**
- * fl_tel_start() - a congestion control wants telemetry
- * @sk: the socket
- *
- * From now on every segment with data bears the option. Context: init callback,
- * socket lock held, any.
- * Return: valid until fl_tel_stop(); NULL if there can be none: the socket's
- * traffic is signed, or there is no memory.
- */
-struct fl_tel *fl_tel_start(struct sock *sk)
-{
-	struct fl_tel *tel;
-
-	if (fl_tel_signed(sk)) {
-		fl_tel_add(fl_tel_net_of(sock_net(sk)), FL_TEL_SIGNED);
-		return NULL;
-	}
-	rcu_read_lock();
-	tel = fl_tel_make(sk);
-	if (tel)
-		refcount_inc(&tel->ref);
-	rcu_read_unlock();
-	if (!tel)
-		return NULL;
-	if (!tel->reserved) {
-		tel->reserved = true;
-		fl_tel_reserve(sk, FL_TELEMETRY_BYTES);
-	}
-	fl_option_use(sk);
-	WRITE_ONCE(tel->sending, true);
-	return tel;
-}
-EXPORT_SYMBOL_GPL(fl_tel_start);
-
-/**
- * fl_tel_stop() - a congestion control leaves a socket
- * @sk: the socket
- * @tel: what fl_tel_start() gave, or NULL
- *
- * What the peer sends is still reflected as long as the hooks are there. Context:
- * release callback, socket lock held.
- */
-void fl_tel_stop(struct sock *sk, struct fl_tel *tel)
-{
-	if (!tel)
-		return;
-	WRITE_ONCE(tel->sending, false);
-	if (tel->reserved) {
-		tel->reserved = false;
-		if (sk->sk_state != TCP_CLOSE)
-			fl_tel_reserve(sk, 0);
-	}
-	fl_option_unuse(sk);
-	fl_tel_put_ref(tel);
-}
-EXPORT_SYMBOL_GPL(fl_tel_stop);
-
-/**
- * fl_tel_watch() - a congestion control wants to know the TTL of what comes, or not
- * @sk: the socket; caller holds its lock
- * @tel: where it is told, NULL = not watched; updated
- * @want: does it?
- *
- * Takes no room in segments. Without memory nothing is told. Context: any.
- */
-void fl_tel_watch(struct sock *sk, struct fl_tel **tel, bool want)
-{
-	struct fl_tel *t = *tel;
-
-	if (want == !!t)
-		return;
-	if (!want) {
-		WRITE_ONCE(*tel, NULL);
-		WRITE_ONCE(t->watched, false);
-		atomic_dec(&fl_tel_watched);
-		fl_option_unuse(sk);
-		fl_tel_put_ref(t);
-		return;
-	}
-	rcu_read_lock();
-	t = fl_tel_make(sk);
-	if (t)
-		refcount_inc(&t->ref);
-	rcu_read_unlock();
-	if (!t)
-		return;
-	fl_option_use(sk);
-	WRITE_ONCE(t->watched, true);
-	atomic_inc(&fl_tel_watched);
-	WRITE_ONCE(*tel, t);
-}
-EXPORT_SYMBOL_GPL(fl_tel_watch);
 
 /* Counts a flow that goes on without telemetry. Context: any. */
 void fl_tel_note_fallback(const struct sock *sk)
@@ -419,7 +288,7 @@ cache:
 	return err;
 }
 
-/* Context: process, module unload, after fl_option_exit(). */
+/* Context: process, module unload, after fl_hook_exit(). */
 void fl_telemetry_exit(void)
 {
 	tracepoint_probe_unregister(fl_tel_tracepoint, fl_tel_on_destroy, NULL);

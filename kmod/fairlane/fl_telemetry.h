@@ -60,7 +60,7 @@ struct fl_tel_counts {
  * struct fl_tel_net - telemetry of a network namespace
  * @profile: its settings
  * @counts: by processor
- * @net: the namespace; this and what follows is fl_option.c's
+ * @net: the namespace; this and what follows is fl_hook.c's
  * @hooks: they are given this
  * @users: congestion controls that need the hooks
  * @hooked: the hooks are registered; written by @work
@@ -139,10 +139,10 @@ struct fl_tel *fl_tel_search(const struct sock *sk);
 struct fl_tel *fl_tel_make(struct sock *sk);
 int fl_telemetry_init(void);
 void fl_telemetry_exit(void);
-void fl_option_use(const struct sock *sk);
-void fl_option_unuse(const struct sock *sk);
-int fl_option_init(void);
-void fl_option_exit(void);
+void fl_tel_put_ref(struct fl_tel *tel);
+extern const struct nf_hook_ops fl_option_hooks[FL_TEL_HOOKS];
+int fl_hook_init(void);
+void fl_hook_exit(void);
 
 /* Context: any, @net is held. */
 static inline struct fl_tel_net *fl_tel_net_of(const struct net *net)

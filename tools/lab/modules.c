@@ -77,6 +77,27 @@ static void add_words(const struct scenario *sc, struct module_list *out,
 	}
 }
 
+/* Add the controls whose settings are set: "net.fairlane.swift_target_ns" is tcp_swift's,
+ * even where no flow has it. Names without a control's in front are of those that flows
+ * have.
+ */
+static void add_controls_of(const struct scenario *sc, struct module_list *out,
+			    const char *kernel, const struct pairs *sysctl)
+{
+	static const char family[] = "net.fairlane.";
+	char *name;
+	int i;
+
+	for (i = 0; i < sysctl->n; i++) {
+		if (strncmp(sysctl->key[i], family, strlen(family)))
+			continue;
+		name = xasprintf("%s", sysctl->key[i] + strlen(family));
+		name[strcspn(name, "_")] = '\0';
+		add_words(sc, out, kernel, "tcp_", name);
+		free(name);
+	}
+}
+
 /* Everything @sc needs in @kernel. What a kernel has built in is not there as
  * a file and is left out; the guest says so if it lacks it, too.
  */
@@ -98,6 +119,7 @@ void modules_for(const struct scenario *sc, const char *kernel,
 		if (sc->event[i].cc)
 			add_words(sc, out, kernel, "tcp_", sc->event[i].cc);
 	for (i = 0; i < sc->nodes; i++) {
+		add_controls_of(sc, out, kernel, &sc->node[i]->sysctl);
 		for (k = 0; k < sc->node[i]->ports; k++) {
 			const struct port *p = sc->node[i]->port[k];
 

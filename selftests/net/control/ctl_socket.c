@@ -348,11 +348,11 @@ static void test_live_change(void)
 		wait_ns(1000000);
 	}
 	REQUIRE(!getsockopt(p.client, IPPROTO_IP, FL_SO_INFO, &after, &len));
-	/* eight channels of 4 us each, and a base RTT that may have become smaller */
+	/* D_target(i) is i channels above a base RTT that may have become smaller */
 	printf("# target %u ns, then %u ns; base RTT %u ns, then %u ns\n", before.target_ns,
 	       after.target_ns, before.base_rtt_ns, after.base_rtt_ns);
 	EQUAL(after.target_ns - after.base_rtt_ns,
-	      before.target_ns - before.base_rtt_ns + 8 * 4000);
+	      9 * (before.target_ns - before.base_rtt_ns));
 }
 
 /* Not a test by itself: sockets with settings that stay while modules go. After
