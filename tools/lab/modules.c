@@ -4,6 +4,7 @@
  */
 #include "scenario.h"
 
+#include <glob.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -77,25 +78,37 @@ static void add_words(const struct scenario *sc, struct module_list *out,
 	}
 }
 
-/* Add the controls whose settings are set: "net.fairlane.swift_target_ns" is tcp_swift's,
- * even where no flow has it. Names without a control's in front are of those that flows
- * have.
- */
-static void add_controls_of(const struct scenario *sc, struct module_list *out,
-			    const char *kernel, const struct pairs *sysctl)
+/* Is one of Fairlane's settings set? */
+static bool has_settings(const struct pairs *sysctl)
 {
 	static const char family[] = "net.fairlane.";
-	char *name;
 	int i;
 
-	for (i = 0; i < sysctl->n; i++) {
-		if (strncmp(sysctl->key[i], family, strlen(family)))
-			continue;
-		name = xasprintf("%s", sysctl->key[i] + strlen(family));
-		name[strcspn(name, "_")] = '\0';
-		add_words(sc, out, kernel, "tcp_", name);
-		free(name);
+	for (i = 0; i < sysctl->n; i++)
+		if (!strncmp(sysctl->key[i], family, strlen(family)))
+			return true;
+	return false;
+}
+
+/* Add all congestion controls that were built: a setting comes with its control, and a
+ * scenario may set it where no flow has that control.
+ */
+static void add_controls(struct module_list *out, const char *kernel)
+{
+	char *pattern = xasprintf("%s/mod/%s/tcp_*.ko", path_build(), kernel);
+	glob_t found;
+	size_t i;
+
+	if (!glob(pattern, 0, NULL, &found)) {
+		for (i = 0; i < found.gl_pathc; i++) {
+			char *name = strrchr(found.gl_pathv[i], '/') + 1;
+
+			name[strcspn(name, ".")] = '\0';
+			module_add(out, kernel, name, NULL, false);
+		}
+		globfree(&found);
 	}
+	free(pattern);
 }
 
 /* Everything @sc needs in @kernel. What a kernel has built in is not there as
@@ -105,7 +118,7 @@ void modules_for(const struct scenario *sc, const char *kernel,
 		 struct module_list *out)
 {
 	const struct pairs *m = &sc->modules;
-	bool lablink = false;
+	bool lablink = false, settings = has_settings(&sc->sysctl);
 	int i, k, c;
 
 	module_add(out, kernel, "fairlane", pairs_get(m, "fairlane"), false);
@@ -119,7 +132,7 @@ void modules_for(const struct scenario *sc, const char *kernel,
 		if (sc->event[i].cc)
 			add_words(sc, out, kernel, "tcp_", sc->event[i].cc);
 	for (i = 0; i < sc->nodes; i++) {
-		add_controls_of(sc, out, kernel, &sc->node[i]->sysctl);
+		settings |= has_settings(&sc->node[i]->sysctl);
 		for (k = 0; k < sc->node[i]->ports; k++) {
 			const struct port *p = sc->node[i]->port[k];
 
@@ -131,6 +144,8 @@ void modules_for(const struct scenario *sc, const char *kernel,
 					  p->tc.s[c]);
 		}
 	}
+	if (settings)
+		add_controls(out, kernel);
 	if (lablink)
 		module_add(out, kernel, "lablink", pairs_get(m, "lablink"),
 			   true);

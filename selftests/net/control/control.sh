@@ -54,9 +54,10 @@ module_unload()
 	done
 }
 
+# Pads are unknown to the client: processors that load unaligned words have none.
 ynl()
 {
-	/usr/bin/python3 "$YNL/cli.py" --no-schema --spec "$SPEC" "$@"
+	/usr/bin/python3 "$YNL/cli.py" --process-unknown --no-schema --spec "$SPEC" "$@"
 }
 
 # ynl_shows TEXT ARGUMENTS: the kernel's own client prints something like that.
