@@ -21,6 +21,8 @@ static void explain(void)
 		"                  [ buffer NAME [ SIZE ] | off ]\n"
 		"                  [ stamp none|soze|tcp-int ] [ stamp-tau TIME ] [ stamp-round NS ]\n"
 		"                  [ stamp-hold TIME ]\n"
+		"                  [ switch N switch-port N [ speed RATE ] [ hop-rtt TIME ]\n"
+		"                    [ frames both|tell|hear|none ] ]\n"
 		"                  [ band BAND OPTIONS-OF-CLASS... ]...\n"
 		"\n"
 		"  limit      bytes that may wait (default 1mb)\n"
@@ -42,7 +44,8 @@ static void explain(void)
 static void explain_class(void)
 {
 	fprintf(stderr,
-		"Usage: ... fabric [ strict | weight N | quantum SIZE ] [ limit SIZE ]\n"
+		"Usage: ... fabric [ strict | weight N | quantum SIZE ] [ queue fifo|isolate ]\n"
+		"                  [ limit SIZE ]\n"
 		"                  [ packets N ] [ rate RATE|none [ burst SIZE ] ]\n"
 		"                  [ ecn off | ecn SIZE [ SIZE [ prob P ] ] [ enqueue|dequeue ]\n"
 		"                    | ecn-delay TIME [ TIME [ prob P ] ] [ drop|pass ] ]\n"

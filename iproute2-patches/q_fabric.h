@@ -29,6 +29,9 @@ extern const struct fabric_unit fabric_rate_units[];
 extern const char * const fabric_colour_names[FABRIC_COLOURS];
 extern const char * const fabric_stamp_names[__FABRIC_STAMP_MAX];
 
+extern const char * const fabric_frames_names[4];
+extern const char * const fabric_queue_names[2];
+
 #define FABRIC_OPTIONS_MAX_BYTES 8192
 
 /* An option's words are at argv, its values from argv[1] on. Returns how many

@@ -255,6 +255,25 @@ static void print_wire(const struct rtattr *attr, const char *word,
 	print_color_string(PRINT_FP, COLOR_NONE, NULL, "%s", buffer);
 }
 
+/* Prints the port's switch. */
+static void print_switch(struct rtattr **tb)
+{
+	uint8_t frames = attr_u8(tb[TCA_FABRIC_FRAMES]) & FABRIC_FRAMES_BOTH;
+
+	if (!tb[TCA_FABRIC_SWITCH])
+		return;
+	print_color_uint(PRINT_ANY, COLOR_NONE, "switch", "switch %u ",
+			 attr_u32(tb[TCA_FABRIC_SWITCH]));
+	print_color_uint(PRINT_ANY, COLOR_NONE, "switch_port", "switch-port %u ",
+			 attr_u8(tb[TCA_FABRIC_SWITCH_PORT]));
+	print_setting("speed", "speed", attr_u64(tb[TCA_FABRIC_SPEED_BPS]),
+		      fabric_rate_units);
+	print_setting("hop_rtt", "hop-rtt", attr_u32(tb[TCA_FABRIC_HOP_RTT_NS]),
+		      time_units);
+	print_color_string(PRINT_ANY, COLOR_NONE, "frames", "frames %s ",
+			   fabric_frames_names[frames]);
+}
+
 int fabric_print_opt(struct qdisc_util *qu, FILE *f, struct rtattr *opt)
 {
 	struct rtattr *tb[TCA_FABRIC_MAX + 1];
@@ -289,6 +308,7 @@ int fabric_print_opt(struct qdisc_util *qu, FILE *f, struct rtattr *opt)
 	print_word(split ? "split-gso" : "no-split-gso");
 	print_bands(tb);
 	print_stamp(tb);
+	print_switch(tb);
 	print_band_options(tb[TCA_FABRIC_BAND_OPTIONS]);
 	return 0;
 }
@@ -372,6 +392,9 @@ int fabric_print_copt(struct qdisc_util *qu, FILE *f, struct rtattr *opt)
 		print_setting("quantum", "quantum",
 			      attr_u32(tb[TCA_FABRIC_CLASS_QUANTUM_BYTES]),
 			      size_units);
+	if (attr_u8(tb[TCA_FABRIC_CLASS_QUEUE]) == FABRIC_QUEUE_ISOLATE)
+		print_color_string(PRINT_ANY, COLOR_NONE, "queue", "queue %s ",
+				   fabric_queue_names[FABRIC_QUEUE_ISOLATE]);
 	if (tb[TCA_FABRIC_CLASS_LIMIT_BYTES])
 		print_setting("limit", "limit",
 			      attr_u32(tb[TCA_FABRIC_CLASS_LIMIT_BYTES]),

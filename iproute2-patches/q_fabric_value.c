@@ -375,6 +375,41 @@ static int value_band_ecn_delay(int argc, char **argv, struct nlmsghdr *n,
 	return band_ecn(argc, argv, n, true);
 }
 
+/* A word of a list. Returns its number, -1: none. */
+static int word_of(const char *text, const char * const *words, int count)
+{
+	int i;
+
+	for (i = 0; i < count; i++) {
+		if (!strcmp(text, words[i]))
+			return i;
+	}
+	return -1;
+}
+
+const char * const fabric_frames_names[4] = { "none", "tell", "hear", "both" };
+const char * const fabric_queue_names[2] = { "fifo", "isolate" };
+
+static int value_frames(int argc, char **argv, struct nlmsghdr *n, int type)
+{
+	int i = word_of(argv[1], fabric_frames_names, 4);
+
+	(void)argc;
+	if (i >= 0)
+		fabric_put_u8(n, type, i);
+	return i >= 0 ? 1 : -1;
+}
+
+static int value_queue(int argc, char **argv, struct nlmsghdr *n, int type)
+{
+	int i = word_of(argv[1], fabric_queue_names, 2);
+
+	(void)argc;
+	if (i >= 0)
+		fabric_put_u8(n, type, i);
+	return i >= 0 ? 1 : -1;
+}
+
 static int value_alpha(int argc, char **argv, struct nlmsghdr *n, int type)
 {
 	double alpha;
@@ -402,6 +437,11 @@ const struct fabric_option fabric_port_options[] = {
 	{ "priomap", TCA_FABRIC_PRIOMAP, value_priomap, 0 },
 	{ "dscp", TCA_FABRIC_DSCPMAP, value_dscp, 0 },
 	{ "buffer", TCA_FABRIC_BUFFER_NAME, value_buffer, 0 },
+	{ "switch", TCA_FABRIC_SWITCH, value_u32, 0 },
+	{ "switch-port", TCA_FABRIC_SWITCH_PORT, value_bands, 0 },
+	{ "speed", TCA_FABRIC_SPEED_BPS, value_rate, 0 },
+	{ "hop-rtt", TCA_FABRIC_HOP_RTT_NS, value_time32, 0 },
+	{ "frames", TCA_FABRIC_FRAMES, value_frames, 0 },
 	{ "stamp", TCA_FABRIC_STAMP, value_stamp, 0 },
 	{ "stamp-tau", TCA_FABRIC_STAMP_TAU_NS, value_time32, 0 },
 	{ "stamp-round", TCA_FABRIC_STAMP_ROUND_NS, value_u32, 0 },
@@ -414,6 +454,7 @@ const struct fabric_option fabric_band_options[] = {
 	{ "weight", TCA_FABRIC_CLASS_WEIGHT, value_u32, 0 },
 	{ "quantum", TCA_FABRIC_CLASS_QUANTUM_BYTES, value_size, 0 },
 	{ "limit", TCA_FABRIC_CLASS_LIMIT_BYTES, value_size, 0 },
+	{ "queue", TCA_FABRIC_CLASS_QUEUE, value_queue, 0 },
 	{ "packets", TCA_FABRIC_CLASS_LIMIT_PACKETS, value_u32, 0 },
 	{ "rate", TCA_FABRIC_CLASS_RATE_BPS, value_rate, 0 },
 	{ "burst", TCA_FABRIC_CLASS_BURST_BYTES, value_size, 0 },

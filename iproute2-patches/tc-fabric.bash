@@ -9,6 +9,9 @@ _tc_fabric_words()
 
 	case $previous in
 	preset) echo flexpass dctcp soze prio8 ;;
+	frames) echo none tell hear both ;;
+	queue) echo fifo isolate ;;
+	switch|switch-port|hop-rtt) ;;
 	stamp) echo none soze tcp-int ;;
 	ecn) echo off ;;
 	rate) echo none ;;
@@ -18,14 +21,14 @@ _tc_fabric_words()
 	burst|green|yellow|red|reserved|alpha|prob|ecn-delay) ;;
 	*)
 		if [ "$object" = class ]; then
-			echo strict weight quantum limit packets rate burst ecn \
+			echo strict weight quantum queue limit packets rate burst ecn \
 				ecn-delay prob enqueue dequeue drop pass green \
 				yellow red reserved alpha help
 		else
 			echo preset speed limit ecn enqueue dequeue split-gso \
 				no-split-gso rate delay overhead mpu bands default \
 				priomap dscp buffer stamp stamp-tau stamp-round \
-				stamp-hold band help
+				stamp-hold switch switch-port hop-rtt frames band help
 		fi ;;
 	esac
 }

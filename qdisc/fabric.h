@@ -25,6 +25,7 @@
 #include "core/line.h"
 #include "core/meter.h"
 #include "core/order.h"
+#include "core/pyrrha.h"
 
 /* Defaults and limits of settings: no part of the ABI, policies tell them. */
 #define FABRIC_LIMIT_DEFAULT_BYTES	1048576U
@@ -44,13 +45,17 @@
  * struct fabric_cb - what a packet carries while the qdisc holds it
  * @enqueue_ns: arrival, CLOCK_MONOTONIC; first, since the lab's recorder reads it
  * @deliver_ns: departure from the delay line, once on the line
+ * @pyr: where it is parked; a port that isolates has no line
  * @band: its band
  * @colour: its colour
  * @untimed: came from a band's own qdisc, which uses this space itself
  */
 struct fabric_cb {
 	u64 enqueue_ns;
-	u64 deliver_ns;
+	union {
+		u64 deliver_ns;
+		struct pyr_packet pyr;
+	};
 	u8 band;
 	u8 colour;
 	u8 untimed;
@@ -152,6 +157,9 @@ struct fabric_ecn {
  * @colour_bytes: bytes of each colour in @fifo
  * @colour_limit_bytes: most bytes of each colour, 0: none
  * @coloured: any of these limits is set
+ * @isolate: parks what passes a congestion root, see fabric_isolate.c
+ * @parked_bytes: bytes that are parked, beside those in @fifo
+ * @parked_packets: their packets
  * @ecn: marking
  * @reserved_bytes: of the shared buffer, for this band alone
  * @alpha_milli: its dynamic threshold
@@ -173,6 +181,9 @@ struct fabric_band {
 	u32 colour_bytes[FABRIC_COLOURS];
 	u32 colour_limit_bytes[FABRIC_COLOURS];
 	bool coloured;
+	bool isolate;
+	u32 parked_bytes;
+	u32 parked_packets;
 	struct fabric_ecn ecn;
 	u32 reserved_bytes;
 	u32 alpha_milli;
@@ -252,6 +263,8 @@ struct fabric_stamp {
  * @busy_ns: length of the finished ones
  * @busy: something is waiting or being sent
  * @gso_split: packets that were segmented
+ * @isolate: the port's part of a switch, NULL: none
+ * @made: the port is there: what can be set only before cannot be any more
  * @bands: the queues
  */
 struct fabric_sched {
@@ -295,6 +308,9 @@ struct fabric_sched {
 	bool busy;
 	u64 gso_split;
 
+	struct fabric_isolate_port *isolate;
+	bool made;
+
 	struct fabric_band bands[FABRIC_BANDS_MAX];
 };
 
@@ -311,19 +327,25 @@ static inline u32 fabric_wire_bytes(const struct fabric_sched *q,
 /* Bytes waiting in a band, its own qdisc's included. */
 static inline u32 fabric_band_bytes(const struct fabric_band *band)
 {
-	return band->child ? band->child->qstats.backlog : band->fifo.bytes;
+	return band->child ? band->child->qstats.backlog :
+			     band->fifo.bytes + band->parked_bytes;
 }
 
 /* Packets waiting in a band, its own qdisc's included. */
 static inline u32 fabric_band_packets(const struct fabric_band *band)
 {
-	return band->child ? band->child->q.qlen : band->fifo.packets;
+	return band->child ? band->child->q.qlen :
+			     band->fifo.packets + band->parked_packets;
 }
 
 /* fabric_main.c: which band and which colour */
 #define FABRIC_COLOUR_SHIFT	4	/* as in a DSCP table's entry */
 #define FABRIC_NO_BAND		BIT(16)	/* above all minor numbers */
 #define FABRIC_TAKEN		BIT(17)
+#define FABRIC_FRAME		BIT(18)
+/* Class of frames between neighbours, before all bands. */
+#define FABRIC_MINOR_FRAMES	0xfff0
+bool fabric_is_port(const struct Qdisc *sch);
 int fabric_classify(struct sk_buff *skb, struct Qdisc *sch);
 void fabric_classify_update(struct fabric_sched *q);
 
@@ -411,6 +433,7 @@ void fabric_class_remove(struct Qdisc *sch, unsigned int nbands);
  * @colour: limits by colour
  * @reserved_bytes: of the shared buffer
  * @alpha_milli: dynamic threshold
+ * @isolate: queue of that type
  */
 struct fabric_class_config {
 	bool strict;
@@ -424,6 +447,7 @@ struct fabric_class_config {
 	u32 colour[FABRIC_COLOURS];
 	u32 reserved_bytes;
 	u32 alpha_milli;
+	bool isolate;
 };
 
 void fabric_class_default(struct fabric_sched *q, struct fabric_band *band);
@@ -470,5 +494,42 @@ int fabric_maps_dump(const struct fabric_sched *q, struct sk_buff *skb);
 int fabric_stats_dump(struct Qdisc *sch, struct gnet_dump *d);
 int fabric_stats_dump_class(struct Qdisc *sch, struct fabric_band *band,
 			    struct gnet_dump *d);
+
+/* fabric_isolate.c: root lock held; join and leave: rtnl, not the root lock */
+/**
+ * struct fabric_isolate_config - what was said of a port's switch
+ * @id: the switch's number, 0: none
+ * @port: the port's number there
+ * @band: its band that isolates
+ * @frames: FABRIC_FRAMES_*
+ * @speed_bps: of the device, 0: as it tells
+ * @hop_rtt_ns: from a PAUSE to its effect, 0: by the speed
+ */
+struct fabric_isolate_config {
+	u32 id;
+	u8 port;
+	u8 band;
+	u8 frames;
+	u64 speed_bps;
+	u32 hop_rtt_ns;
+};
+
+int fabric_isolate_join(struct Qdisc *sch, struct fabric_isolate_config *set,
+			struct netlink_ext_ack *extack);
+void fabric_isolate_leave(struct fabric_sched *q);
+const struct fabric_isolate_config *
+fabric_isolate_settings(const struct fabric_sched *q);
+int fabric_isolate_enqueue_frame(struct Qdisc *sch, struct sk_buff *skb,
+				 struct sk_buff **to_free);
+bool fabric_isolate_park(struct fabric_sched *q, struct fabric_band *band,
+			 struct sk_buff *skb, u32 len);
+void fabric_isolate_prepare(struct fabric_sched *q);
+void fabric_isolate_sent(struct fabric_sched *q);
+struct sk_buff *fabric_isolate_frame(struct fabric_sched *q);
+void fabric_isolate_reset(struct fabric_sched *q);
+
+/* fabric_genl.c */
+int fabric_genl_init(void);
+void fabric_genl_exit(void);
 
 #endif /* FABRIC_H */

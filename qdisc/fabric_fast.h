@@ -49,10 +49,12 @@ static __always_inline int fabric_band_admit(struct fabric_sched *q,
 					     u32 len)
 {
 	if (unlikely(band->limit_bytes &&
-		     band->fifo.bytes + len > band->limit_bytes))
+		     band->fifo.bytes + band->parked_bytes + len >
+		     band->limit_bytes))
 		return FABRIC_DROP_BAND;
 	if (unlikely(band->limit_packets &&
-		     band->fifo.packets >= band->limit_packets))
+		     band->fifo.packets + band->parked_packets >=
+		     band->limit_packets))
 		return FABRIC_DROP_BAND;
 	if (unlikely(band->coloured && band->colour_limit_bytes[colour] &&
 		     band->colour_bytes[colour] + len >
@@ -107,11 +109,14 @@ fabric_band_enqueue(struct Qdisc *sch, struct fabric_band *band,
 	cb->band = band->index;
 	cb->colour = colour;
 	cb->untimed = false;
-	fabric_fifo_push(&band->fifo, skb, len);
 	band->colour_bytes[colour] += len;
-	if (band->fifo.bytes > band->stats.backlog_max_bytes)
-		band->stats.backlog_max_bytes = band->fifo.bytes;
-	fabric_order_activate(&q->order, band->index);
+	if (band->plain || !unlikely(band->isolate) ||
+	    !fabric_isolate_park(q, band, skb, len)) {
+		fabric_fifo_push(&band->fifo, skb, len);
+		if (band->fifo.bytes > band->stats.backlog_max_bytes)
+			band->stats.backlog_max_bytes = band->fifo.bytes;
+		fabric_order_activate(&q->order, band->index);
+	}
 
 	q->waiting_bytes = waiting_bytes;
 	if (waiting_bytes > q->waiting_max_bytes)

@@ -252,7 +252,7 @@ void fabric_band_update(struct fabric_sched *q)
 		band = &q->bands[i];
 		band->index = i;
 		band->plain = !band->child && !band->limit_bytes &&
-			      !band->limit_packets &&
+			      !band->limit_packets && !band->isolate &&
 			      !band->coloured && !band->ecn.red.max &&
 			      !band->pass.rate_bps && !q->buffer;
 	}
@@ -385,10 +385,13 @@ int fabric_classify(struct sk_buff *skb, struct Qdisc *sch)
 			colour = q->dscp_map[dscp] & 0xf0;
 	}
 
-	if (TC_H_MAJ(skb->priority) == sch->handle)
+	if (TC_H_MAJ(skb->priority) == sch->handle) {
 		minor = TC_H_MIN(skb->priority);
-	else if (rcu_access_pointer(q->filters))
+		if (unlikely(minor == FABRIC_MINOR_FRAMES))
+			return FABRIC_NO_BAND | FABRIC_FRAME;
+	} else if (rcu_access_pointer(q->filters)) {
 		minor = fabric_filter(skb, q);
+	}
 	if (unlikely(minor & FABRIC_NO_BAND))
 		return minor | colour;
 	if (minor && minor <= q->nbands)
@@ -464,6 +467,8 @@ static __always_inline int fabric_enqueue_one(struct sk_buff *skb,
 	} else {
 		found = fabric_classify(skb, sch);
 		colour = found >> FABRIC_COLOUR_SHIFT & 0xf;
+		if (unlikely(found & FABRIC_FRAME))
+			return fabric_isolate_enqueue_frame(sch, skb, to_free);
 		if (unlikely(found & FABRIC_NO_BAND))
 			return fabric_unclassified(skb, sch, colour,
 						   found & FABRIC_TAKEN,
@@ -578,6 +583,22 @@ static __always_inline struct sk_buff *fabric_serve(struct Qdisc *sch,
 	return skb;
 }
 
+/* The next packet of a port of a switch: frames first, and what is parked moves. */
+static noinline struct sk_buff *fabric_serve_isolating(struct Qdisc *sch,
+						       u64 now_ns)
+{
+	struct fabric_sched *q = qdisc_priv(sch);
+	struct sk_buff *skb = fabric_isolate_frame(q);
+
+	if (skb)
+		return fabric_leave(sch, skb, 1);
+	fabric_isolate_prepare(q);
+	skb = fabric_serve(sch, now_ns);
+	if (skb && q->bands[fabric_cb(skb)->band].isolate)
+		fabric_isolate_sent(q);
+	return skb;
+}
+
 /* The device has room. Context: softirq or process, root lock held. */
 static struct sk_buff *fabric_dequeue(struct Qdisc *sch)
 {
@@ -589,6 +610,8 @@ static struct sk_buff *fabric_dequeue(struct Qdisc *sch)
 		return NULL;
 
 	now_ns = ktime_get_ns();
+	if (unlikely(q->isolate))
+		return fabric_serve_isolating(sch, now_ns);
 	if (likely(!q->line.rate_bps && !q->flying.head))
 		return fabric_serve(sch, now_ns);
 	skb = fabric_line_dequeue(sch, now_ns);
@@ -665,6 +688,9 @@ static int fabric_class_change(struct Qdisc *sch, u32 classid, u32 parentid,
 					 extack);
 		if (err)
 			return err;
+		if (c.isolate != band->isolate)
+			return fabric_refuse_attr(extack, tca[TCA_OPTIONS],
+						  "a band's queue is chosen when the port is made");
 	}
 	if (q->buffer &&
 	    !fabric_buffer_reserve(q->buffer, (s64)c.reserved_bytes -
@@ -730,6 +756,9 @@ static int fabric_class_graft(struct Qdisc *sch, unsigned long arg,
 {
 	struct fabric_band *band = fabric_class_band(sch, arg);
 
+	if (band->isolate && new)
+		return fabric_refuse_attr(extack, NULL,
+					  "a band that isolates has no qdisc of its own");
 	/* At once: a packet that came in between would never leave. */
 	sch_tree_lock(sch);
 	fabric_band_purge(sch, band, FABRIC_DROP_BAND_GONE);
@@ -873,6 +902,8 @@ static void fabric_reset(struct Qdisc *sch)
 		fabric_order_idle(&q->order, i);
 		fabric_line_reset(&band->pass);
 	}
+	if (q->isolate)
+		fabric_isolate_reset(q);
 	fabric_fifo_purge(&q->flying);
 	if (q->sending)
 		rtnl_kfree_skbs(q->sending, q->sending);
@@ -897,7 +928,9 @@ static int fabric_init(struct Qdisc *sch, struct nlattr *opt,
 	err = tcf_block_get(&q->block, &q->filters, sch, extack);
 	if (err)
 		return err;
-	return opt ? fabric_config_change(sch, opt, extack) : 0;
+	err = opt ? fabric_config_change(sch, opt, extack) : 0;
+	q->made = !err;
+	return err;
 }
 
 /* Context: rtnl held, after reset or a failed init. */
@@ -907,6 +940,8 @@ static void fabric_destroy(struct Qdisc *sch)
 	unsigned int i;
 
 	qdisc_watchdog_cancel(&q->watchdog);
+	if (q->isolate)
+		fabric_isolate_leave(q);
 	tcf_block_put(q->block);
 	fabric_config_free(q);
 	for (i = 0; i < FABRIC_BANDS_MAX; i++) {
@@ -931,16 +966,31 @@ static struct Qdisc_ops fabric_qdisc_ops __read_mostly = {
 	.owner		= THIS_MODULE,
 };
 
+/* Is this qdisc of ours? */
+bool fabric_is_port(const struct Qdisc *sch)
+{
+	return sch && sch->ops == &fabric_qdisc_ops;
+}
+
 static int __init fabric_module_init(void)
 {
+	int err;
+
 	BUILD_BUG_ON(FABRIC_HIST_BINS != FABRIC_BINS);
-	return register_qdisc(&fabric_qdisc_ops);
+	err = fabric_genl_init();
+	if (err)
+		return err;
+	err = register_qdisc(&fabric_qdisc_ops);
+	if (err)
+		fabric_genl_exit();
+	return err;
 }
 module_init(fabric_module_init);
 
 static void __exit fabric_module_exit(void)
 {
 	unregister_qdisc(&fabric_qdisc_ops);
+	fabric_genl_exit();
 }
 module_exit(fabric_module_exit);
 

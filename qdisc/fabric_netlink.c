@@ -245,9 +245,12 @@ static const struct nla_policy fabric_class_policy[TCA_FABRIC_CLASS_MAX + 1] = {
 	[TCA_FABRIC_CLASS_ALPHA_MILLI] =
 		NLA_POLICY_FULL_RANGE(NLA_U32, &fabric_range_alpha),
 	[TCA_FABRIC_CLASS_LIMIT_PACKETS] = { .type = NLA_U32 },
+	[TCA_FABRIC_CLASS_QUEUE] =
+		NLA_POLICY_MAX(NLA_U8, FABRIC_QUEUE_ISOLATE),
 };
 
 static const struct fabric_text fabric_class_texts[] = {
+	{ TCA_FABRIC_CLASS_QUEUE, "queue must be fifo (0) or isolate (1)" },
 	{ TCA_FABRIC_CLASS_QUANTUM_BYTES,
 	  "quantum must be 256 bytes to 1 MiB" },
 	{ TCA_FABRIC_CLASS_WEIGHT, "weight must be 1 to 256" },
@@ -311,6 +314,7 @@ void fabric_class_read(const struct fabric_sched *q,
 	memcpy(c->colour, band->colour_limit_bytes, sizeof(c->colour));
 	c->reserved_bytes = band->reserved_bytes;
 	c->alpha_milli = band->alpha_milli;
+	c->isolate = band->isolate;
 }
 
 /* Strict, or round robin by weight or by quantum. */
@@ -462,6 +466,9 @@ int fabric_class_parse(struct nlattr *opt, bool buffered,
 		return err;
 	if (tb[TCA_FABRIC_CLASS_LIMIT_BYTES])
 		c->limit_bytes = nla_get_u32(tb[TCA_FABRIC_CLASS_LIMIT_BYTES]);
+	if (tb[TCA_FABRIC_CLASS_QUEUE])
+		c->isolate = nla_get_u8(tb[TCA_FABRIC_CLASS_QUEUE]) ==
+			     FABRIC_QUEUE_ISOLATE;
 	if (tb[TCA_FABRIC_CLASS_LIMIT_PACKETS])
 		c->limit_packets =
 			nla_get_u32(tb[TCA_FABRIC_CLASS_LIMIT_PACKETS]);
@@ -559,7 +566,9 @@ int fabric_class_dump_options(struct sk_buff *skb,
 		       nla_put_u32(skb, TCA_FABRIC_CLASS_QUANTUM_BYTES,
 				   c.quantum))
 		return -EMSGSIZE;
-	if ((c.limit_bytes &&
+	if ((c.isolate &&
+	     nla_put_u8(skb, TCA_FABRIC_CLASS_QUEUE, FABRIC_QUEUE_ISOLATE)) ||
+	    (c.limit_bytes &&
 	     nla_put_u32(skb, TCA_FABRIC_CLASS_LIMIT_BYTES, c.limit_bytes)) ||
 	    (c.limit_packets &&
 	     nla_put_u32(skb, TCA_FABRIC_CLASS_LIMIT_PACKETS,
@@ -611,10 +620,20 @@ static const struct nla_policy fabric_policy[TCA_FABRIC_MAX + 1] = {
 	[TCA_FABRIC_STAMP_HOLD_NS] =
 		NLA_POLICY_FULL_RANGE(NLA_U32, &fabric_range_second),
 	[TCA_FABRIC_BAND_OPTIONS]	= { .type = NLA_NESTED },
+	[TCA_FABRIC_SWITCH]		= { .type = NLA_U32 },
+	[TCA_FABRIC_SWITCH_PORT] =
+		NLA_POLICY_MAX(NLA_U8, FABRIC_PORTS_MAX - 1),
+	[TCA_FABRIC_SPEED_BPS] =
+		NLA_POLICY_FULL_RANGE(NLA_U64, &fabric_range_rate),
+	[TCA_FABRIC_HOP_RTT_NS]		= { .type = NLA_U32 },
+	[TCA_FABRIC_FRAMES] = NLA_POLICY_MAX(NLA_U8, FABRIC_FRAMES_BOTH),
 	[TCA_FABRIC_MPU_BYTES] = NLA_POLICY_MAX(NLA_U32, FABRIC_MPU_MAX_BYTES),
 };
 
 static const struct fabric_text fabric_texts[] = {
+	{ TCA_FABRIC_SWITCH_PORT, "switch-port must be 0 to 63" },
+	{ TCA_FABRIC_SPEED_BPS, "speed must be at most 10 Tbit/s" },
+	{ TCA_FABRIC_FRAMES, "frames must be none, tell, hear or both" },
 	{ TCA_FABRIC_RATE_BPS,
 	  "rate must be 0 (none) or 1 kbit/s to 10 Tbit/s" },
 	{ TCA_FABRIC_LIMIT_BYTES, "limit must be 1 byte to 1 GiB" },
@@ -759,6 +778,7 @@ static int fabric_stamp_parse(const struct fabric_sched *q, struct nlattr **tb,
  * @maps: bands and tables
  * @stamp: telemetry
  * @buffer: shared buffer
+ * @isolate: the port's switch
  * @named: bands that the change names
  * @bands: their settings
  */
@@ -767,6 +787,7 @@ struct fabric_change {
 	struct fabric_maps maps;
 	struct fabric_stamp stamp;
 	struct fabric_buffer *buffer;
+	struct fabric_isolate_config isolate;
 	u16 named;
 	struct fabric_class_config bands[FABRIC_BANDS_MAX];
 };
@@ -799,6 +820,69 @@ static int fabric_bands_parse(const struct fabric_sched *q, struct nlattr **tb,
 			return err;
 	}
 	return 0;
+}
+
+/* The band that isolates after the change; -1: none, -2: more than one. */
+static int fabric_isolating_band(const struct fabric_sched *q,
+				 const struct fabric_change *change)
+{
+	int i, found = -1;
+
+	for (i = 0; i < change->maps.nbands; i++) {
+		if (!(change->named & BIT(i) ? change->bands[i].isolate :
+					       q->bands[i].isolate))
+			continue;
+		if (found >= 0)
+			return -2;
+		found = i;
+	}
+	return found;
+}
+
+/* The port's switch: said when the port is made, and as it was later. */
+static int fabric_isolate_parse(struct Qdisc *sch, struct nlattr **tb,
+				struct fabric_change *change,
+				struct netlink_ext_ack *extack)
+{
+	const struct fabric_sched *q = qdisc_priv(sch);
+	struct fabric_isolate_config *set = &change->isolate;
+	int band = fabric_isolating_band(q, change);
+	bool isolates;
+
+	set->frames = FABRIC_FRAMES_BOTH;
+	if (q->isolate)
+		*set = *fabric_isolate_settings(q);
+	if (tb[TCA_FABRIC_SWITCH])
+		set->id = nla_get_u32(tb[TCA_FABRIC_SWITCH]);
+	if (tb[TCA_FABRIC_SWITCH_PORT])
+		set->port = nla_get_u8(tb[TCA_FABRIC_SWITCH_PORT]);
+	if (tb[TCA_FABRIC_SPEED_BPS])
+		set->speed_bps = nla_get_u64(tb[TCA_FABRIC_SPEED_BPS]);
+	if (tb[TCA_FABRIC_HOP_RTT_NS])
+		set->hop_rtt_ns = nla_get_u32(tb[TCA_FABRIC_HOP_RTT_NS]);
+	if (tb[TCA_FABRIC_FRAMES])
+		set->frames = nla_get_u8(tb[TCA_FABRIC_FRAMES]);
+	if (band == -2)
+		return fabric_refuse_attr(extack, NULL,
+					  "one band of a port can isolate");
+	isolates = band >= 0;
+	if (isolates != !!set->id)
+		return fabric_refuse_attr(extack, tb[TCA_FABRIC_SWITCH],
+					  "switch needs a band with queue isolate, and that a switch");
+	if (set->id && change->line.rate_bps)
+		return fabric_refuse_attr(extack, tb[TCA_FABRIC_RATE_BPS],
+					  "a port of a switch is no line: the device has the speed");
+	set->band = band < 0 ? 0 : band;
+	if (q->made && (q->isolate ?
+			memcmp(set, fabric_isolate_settings(q), sizeof(*set)) :
+			set->id))
+		return fabric_refuse_attr(extack, tb[TCA_FABRIC_SWITCH],
+					  "switch and queue are chosen when the port is made");
+	if (set->id && sch->parent != TC_H_ROOT)
+		return fabric_refuse_attr(extack, tb[TCA_FABRIC_SWITCH],
+					  "a port of a switch is the root of its device");
+	return set->id && !q->isolate ? fabric_isolate_join(sch, set, extack) :
+					0;
 }
 
 /* Bytes of the buffer that the bands have for themselves, after the change if
@@ -1011,6 +1095,8 @@ int fabric_config_change(struct Qdisc *sch, struct nlattr *opt,
 	if (!err)
 		err = fabric_bands_parse(q, tb, change, extack);
 	if (!err)
+		err = fabric_isolate_parse(sch, tb, change, extack);
+	if (!err)
 		err = fabric_buffer_parse(sch, tb, change, extack);
 	if (!err)
 		fabric_change_apply(sch, tb, change);
@@ -1040,6 +1126,18 @@ static int fabric_dump_parts(const struct fabric_sched *q, struct sk_buff *skb)
 	     nla_put_u32(skb, TCA_FABRIC_STAMP_ROUND_NS, q->stamp.round_ns) ||
 	     nla_put_u32(skb, TCA_FABRIC_STAMP_HOLD_NS, q->stamp.hold_ns)))
 		return -EMSGSIZE;
+	if (q->isolate) {
+		const struct fabric_isolate_config *set =
+			fabric_isolate_settings(q);
+
+		if (nla_put_u32(skb, TCA_FABRIC_SWITCH, set->id) ||
+		    nla_put_u8(skb, TCA_FABRIC_SWITCH_PORT, set->port) ||
+		    nla_put_u64_64bit(skb, TCA_FABRIC_SPEED_BPS,
+				      set->speed_bps, TCA_FABRIC_PAD) ||
+		    nla_put_u32(skb, TCA_FABRIC_HOP_RTT_NS, set->hop_rtt_ns) ||
+		    nla_put_u8(skb, TCA_FABRIC_FRAMES, set->frames))
+			return -EMSGSIZE;
+	}
 	if (q->buffer &&
 	    (nla_put_string(skb, TCA_FABRIC_BUFFER_NAME,
 			    fabric_buffer_name(q->buffer)) ||

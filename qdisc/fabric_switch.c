@@ -173,7 +173,7 @@ bool fabric_buffer_size_fits(struct fabric_buffer *buffer, u32 bytes,
 /* Bytes of the pool that the band uses with @more bytes in its queue. */
 static u32 fabric_pool_bytes(const struct fabric_band *band, u32 more)
 {
-	return fabric_shared_bytes(band->fifo.bytes + more,
+	return fabric_shared_bytes(band->fifo.bytes + band->parked_bytes + more,
 				   band->reserved_bytes);
 }
 

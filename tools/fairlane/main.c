@@ -22,6 +22,7 @@ static const char usage[] =
 "  stats [--openmetrics]          counters\n"
 "  monitor                        who changes what: the audit trail\n"
 "  noise measure|respond          how much delays vary, and what follows\n"
+"  fabric show|path               switches: congestion roots, paths\n"
 "  check                          what is missing here, and the cure\n"
 "  report [FILE]                  everything that a bug report needs\n"
 "  top                            a live table of flows\n"
@@ -39,7 +40,7 @@ static const struct command objects[] = {
 	{ "check", cmd_check }, { "report", cmd_report }, { "top", cmd_top },
 	{ "save", cmd_save }, { "restore", cmd_restore }, { "run", cmd_run },
 	{ "weight", cmd_weight },
-	{ "noise", cmd_noise },
+	{ "noise", cmd_noise }, { "fabric", cmd_fabric },
 };
 
 /* Do what a command line says, without its options: restore does, too. */

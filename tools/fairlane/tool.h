@@ -297,6 +297,7 @@ int cmd_restore(struct words *w);
 int cmd_run(struct words *w);
 int cmd_weight(struct words *w);
 int cmd_noise(struct words *w);
+int cmd_fabric(struct words *w);
 
 int flow_set(struct words *w);
 int flow_watch(struct words *w);

@@ -9,6 +9,7 @@ set -u
 . ./stamp.sh
 . ./hostile.sh
 . ./line.sh
+. ./isolate.sh
 
 test_rate_is_exact()
 {
@@ -377,4 +378,4 @@ test_life_by_tc()
 	done
 }
 
-run_tests_of "$0 line.sh stamp.sh hostile.sh" "$@"
+run_tests_of "$0 line.sh isolate.sh stamp.sh hostile.sh" "$@"

@@ -13,6 +13,9 @@
  *	fabric_send check COUNT
  *		receives such segments, prints "max <largest delay> bad <wrong
  *		checksums>"; ends after COUNT
+ *	fabric_send frame DEV TYPE EPOCH SEQUENCE SWITCH PORT DISTANCE HOLD-NS [BYTES]
+ *		a frame between switch ports (linux/fabric_frame.h), cut off after
+ *		BYTES of its contents
  *	fabric_send record DEV
  *		prints "NS DSCP ECN BYTES" of each UDP packet on DEV, NS since the
  *		first; ends when none has come for a while
@@ -32,6 +35,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <linux/fabric_frame.h>
 #include <linux/fairlane.h>
 
 #define FRAME_OVERHEAD	42	/* Ethernet, IPv4, UDP */
@@ -255,8 +259,47 @@ static int record(const char *dev)
 	return 0;
 }
 
+static int send_frame(char **argv)
+{
+	struct sockaddr_ll at = {
+		.sll_family = AF_PACKET,
+		.sll_ifindex = if_nametoindex(argv[0]),
+	};
+	struct {
+		uint8_t dest[6];
+		uint8_t source[6];
+		uint16_t type;
+		struct fabric_frame frame;
+		uint8_t zero[6];
+	} __attribute__((packed)) p = {
+		.dest = FABRIC_FRAME_DEST,
+		.source = { 2, 0, 0, 0, 0, 0xcc },
+		.type = htons(FABRIC_FRAME_ETHERTYPE),
+		.frame = {
+			.magic = htons(FABRIC_FRAME_MAGIC),
+			.version = FABRIC_FRAME_VERSION,
+			.type = atoi(argv[1]),
+			.epoch = htonl(atoi(argv[2])),
+			.sequence = htonl(atoi(argv[3])),
+			.root_switch = htonl(atoi(argv[4])),
+			.root_port = htons(atoi(argv[5])),
+			.distance = atoi(argv[6]),
+			.hold_ns = htonl(atoi(argv[7])),
+		},
+	};
+	size_t bytes = argv[8] ? 14 + atoi(argv[8]) : sizeof(p);
+	int fd = socket(AF_PACKET, SOCK_RAW, 0);
+
+	if (fd < 0 || !at.sll_ifindex ||
+	    sendto(fd, &p, bytes, 0, (struct sockaddr *)&at, sizeof(at)) < 0)
+		return fail(argv[0]);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
+	if ((argc == 10 || argc == 11) && !strcmp(argv[1], "frame"))
+		return send_frame(argv + 2);
 	if (argc >= 5 && !strcmp(argv[1], "udp"))
 		return send_udp(argv + 2);
 	if (argc == 4 && !strcmp(argv[1], "gso"))

@@ -47,6 +47,11 @@ enum {
 	TCA_FABRIC_BAND_OPTIONS,	/* nest: 1 + band, nest of CLASS_* */
 	TCA_FABRIC_STAMP_HOLD_NS,	/* u32 told as it is for so long, 0: anew */
 	TCA_FABRIC_MPU_BYTES,		/* u32 least of a packet on the wire */
+	TCA_FABRIC_SWITCH,		/* u32 number of the port's switch, 0: none */
+	TCA_FABRIC_SWITCH_PORT,		/* u8 the port's number there, below 64 */
+	TCA_FABRIC_SPEED_BPS,		/* u64 of the device, 0: as it tells */
+	TCA_FABRIC_HOP_RTT_NS,		/* u32 from PAUSE to its effect, 0: by speed */
+	TCA_FABRIC_FRAMES,		/* u8 FABRIC_FRAMES_* */
 	__TCA_FABRIC_MAX,
 };
 
@@ -86,10 +91,21 @@ enum {
 	TCA_FABRIC_CLASS_RESERVED_BYTES,/* u32 of the shared buffer */
 	TCA_FABRIC_CLASS_ALPHA_MILLI,	/* u32 dynamic threshold */
 	TCA_FABRIC_CLASS_LIMIT_PACKETS,	/* u32 0: none */
+	TCA_FABRIC_CLASS_QUEUE,		/* u8 FABRIC_QUEUE_*, when the port is made */
 	__TCA_FABRIC_CLASS_MAX,
 };
 
 #define TCA_FABRIC_CLASS_MAX (__TCA_FABRIC_CLASS_MAX - 1)
+
+enum {
+	FABRIC_QUEUE_FIFO,
+	FABRIC_QUEUE_ISOLATE,	/* a queue for each congestion root further down */
+};
+
+/* Frames to and from the neighbour. */
+#define FABRIC_FRAMES_TELL	1
+#define FABRIC_FRAMES_HEAR	2
+#define FABRIC_FRAMES_BOTH	3
 
 enum {
 	FABRIC_ECN_UNIT_BYTES,
@@ -192,6 +208,72 @@ enum {
  */
 #define FL_TCP_INT_KIND		0x72
 #define FL_TCP_INT_BYTES	12
+
+/* ---- sch_fabric: generic netlink "fabric" ----------------------------------
+ *
+ * PATH_SET needs CAP_NET_ADMIN in the namespace; SWITCH_GET is a dump for anybody. A
+ * switch comes with its first port and goes with the last.
+ */
+#define FABRIC_GENL_NAME	"fabric"
+#define FABRIC_GENL_VERSION	1
+#define FABRIC_PORTS_MAX	64
+#define FABRIC_PATH_HOPS_MAX	7
+
+enum {
+	FABRIC_CMD_UNSPEC,
+	FABRIC_CMD_PATH_SET,	/* SWITCH, PORT, TO, HOPS (empty: forget) */
+	FABRIC_CMD_SWITCH_GET,	/* dump: a message each switch, then each root */
+	__FABRIC_CMD_MAX,
+};
+
+#define FABRIC_CMD_MAX (__FABRIC_CMD_MAX - 1)
+
+enum {
+	FABRIC_A_UNSPEC,
+	FABRIC_A_PAD,
+	FABRIC_A_SWITCH,	/* u32 */
+	FABRIC_A_PORT,		/* u8 */
+	FABRIC_A_TO,		/* 16 bytes: destination, IPv4 as ::ffff:a.b.c.d */
+	FABRIC_A_HOPS,		/* u64[]: switch << 16 | port, nearest first */
+	FABRIC_A_PORTS,		/* u64 set of ports in use */
+	FABRIC_A_PATHS,		/* u32 how many are known */
+	FABRIC_A_COUNTS,	/* nest of u64, FABRIC_COUNT_* */
+	FABRIC_A_ROOT,		/* u64 switch << 16 | port: a congestion root */
+	FABRIC_A_DISTANCE,	/* u8 hops to it, 0: a port of this switch */
+	FABRIC_A_PARKING,	/* u64 set of ports that have a queue for it */
+	FABRIC_A_PAUSED,	/* u64 set of those that wait */
+	FABRIC_A_TOLD,		/* u64 set of ports whose neighbour knows of it */
+	FABRIC_A_PAUSING,	/* u64 set of those whose neighbour is to wait */
+	FABRIC_A_PARKED_PACKETS, /* u32 */
+	__FABRIC_A_MAX,
+};
+
+#define FABRIC_A_MAX (__FABRIC_A_MAX - 1)
+
+enum {
+	FABRIC_COUNT_UNSPEC,
+	FABRIC_COUNT_PAUSE,	/* frames sent */
+	FABRIC_COUNT_RESUME,
+	FABRIC_COUNT_MERGE,
+	FABRIC_COUNT_RELEASE,
+	FABRIC_COUNT_HEARD,	/* frames obeyed */
+	FABRIC_COUNT_REFUSED,	/* frames of no meaning here, or not allowed */
+	FABRIC_COUNT_NOMINATED,	/* a port became a root */
+	FABRIC_COUNT_MERGED,	/* such a port gave way to one further down */
+	FABRIC_COUNT_ASSIGNED,	/* queues given to roots */
+	FABRIC_COUNT_RELEASED,	/* queues taken back */
+	FABRIC_COUNT_SHARED,	/* queues given that others had */
+	FABRIC_COUNT_EXPIRED,	/* pauses that nobody repeated */
+	FABRIC_COUNT_FORGOTTEN,	/* neighbours that never answered */
+	FABRIC_COUNT_FULL,	/* roots without room */
+	FABRIC_COUNT_ISOLATED,	/* packets parked */
+	FABRIC_COUNT_ROOTS_MAX,	/* most roots at a time */
+	FABRIC_COUNT_QUEUES_MAX, /* most queues in use at a port */
+	FABRIC_COUNT_NO_PATH,	/* packets whose path nobody told */
+	__FABRIC_COUNT_MAX,
+};
+
+#define FABRIC_COUNT_MAX (__FABRIC_COUNT_MAX - 1)
 
 #endif /* TCA_FABRIC_MAX */
 

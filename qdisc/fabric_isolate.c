@@ -1,0 +1,617 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * sch_fabric: isolation queues (Pyrrha), what they share with the kernel.
+ *
+ * Ports of one namespace with the same switch number are one switch. Its state is
+ * core/pyrrha.h: a packet arrives, a packet may move, a frame was heard go in;
+ * a queue's number and frames to send come out. Here are the packets, the
+ * frames, the time and the locks.
+ *
+ * A band that isolates has the output queue (its fifo, which all rules of the
+ * band look at) and isolation queues, where packets are parked that will pass a
+ * port further down that is congested. Parked packets count for limits and
+ * the buffer, not for marking.
+ *
+ * Locks: a port's root lock, then the switch's lock, which any port may take; never
+ * two root locks. So frames are sent by a tasklet, which holds neither, and a port
+ * that may go on is only asked to look (fabric_isolate_wake()).
+ */
+#include <linux/etherdevice.h>
+#include <linux/ethtool.h>
+#include <linux/hash.h>
+#include <linux/hrtimer.h>
+#include <linux/interrupt.h>
+#include <net/ipv6.h>
+
+#include <linux/fabric_frame.h>
+
+#include "fabric_isolate.h"
+
+#define FABRIC_ISOLATE_TICK_NS	20000
+#define FABRIC_FRAMES_AT_ONCE	64
+#define FABRIC_FRAMES_MAX	1024
+#define FABRIC_HOP_DELAY_NS	1000	/* of a link whose delay nobody told */
+#define FABRIC_MTU_WIRE_BYTES	1538
+
+static LIST_HEAD(fabric_isolates);
+/* Protects the list, users and paths' configuration; nests in rtnl. */
+static DEFINE_MUTEX(fabric_isolates_mutex);
+
+/* The switch, held. Context: fabric_isolates_mutex. */
+struct fabric_isolate *fabric_isolate_find(const struct net *net, u32 id)
+{
+	struct fabric_isolate *iso;
+
+	lockdep_assert_held(&fabric_isolates_mutex);
+	list_for_each_entry(iso, &fabric_isolates, list) {
+		if (iso->net == net && iso->sw.config.id == id)
+			return iso;
+	}
+	return NULL;
+}
+
+void fabric_isolates_lock(void)
+{
+	mutex_lock(&fabric_isolates_mutex);
+}
+
+void fabric_isolates_unlock(void)
+{
+	mutex_unlock(&fabric_isolates_mutex);
+}
+
+/* The next switch after @iso of the namespace, or the first. */
+struct fabric_isolate *fabric_isolate_next(const struct net *net,
+					   struct fabric_isolate *iso)
+{
+	iso = list_prepare_entry(iso, &fabric_isolates, list);
+	list_for_each_entry_continue(iso, &fabric_isolates, list) {
+		if (iso->net == net)
+			return iso;
+	}
+	return NULL;
+}
+
+/* The port may have something to send. Not while it is being taken down: from then on
+ * nobody waits for it to be idle any more. Context: softirq, so that taking down
+ * waits for us.
+ */
+static void fabric_isolate_wake(struct Qdisc *sch)
+{
+	if (!test_bit(__QDISC_STATE_DEACTIVATED, &sch->state))
+		__netif_schedule(sch);
+}
+
+/* ---- frames ------------------------------------------------------------------ */
+
+/* After each call of the core: send what it has to say, let its time pass. */
+static void fabric_isolate_kick(struct fabric_isolate *iso)
+{
+	if (pyr_has_frame(&iso->sw))
+		tasklet_schedule(&iso->sender);
+	/* Not hrtimer_active(): the last tick may just be ending. */
+	if (!iso->sw.roots || iso->ticking)
+		return;
+	iso->ticking = true;
+	hrtimer_start(&iso->tick, ns_to_ktime(iso->sw.config.tick_ns),
+		      HRTIMER_MODE_REL_SOFT);
+}
+
+/* A frame for the neighbour at @dev. */
+static void fabric_frame_send(struct net_device *dev, u32 priority,
+			      const struct pyr_frame *frame)
+{
+	static const u8 dest[ETH_ALEN] = FABRIC_FRAME_DEST;
+	struct sk_buff *skb;
+	struct ethhdr *eth;
+
+	skb = alloc_skb(LL_MAX_HEADER + ETH_ZLEN, GFP_ATOMIC);
+	if (!skb)
+		return;		/* as if lost: it is repeated */
+	skb_reserve(skb, LL_MAX_HEADER);
+	skb_reset_mac_header(skb);
+	eth = skb_put_zero(skb, ETH_ZLEN);
+	ether_addr_copy(eth->h_dest, dest);
+	ether_addr_copy(eth->h_source, dev->dev_addr);
+	eth->h_proto = htons(FABRIC_FRAME_ETHERTYPE);
+	pyr_frame_write(frame, (u8 *)(eth + 1));
+	skb_set_network_header(skb, ETH_HLEN);
+	skb->protocol = eth->h_proto;
+	skb->priority = priority;
+	skb->dev = dev;
+	dev_queue_xmit(skb);
+}
+
+/* Sends what there is to say. Context: softirq, no lock held. */
+static void fabric_isolate_send(struct tasklet_struct *t)
+{
+	struct fabric_isolate *iso = from_tasklet(iso, t, sender);
+	struct net_device *dev = NULL;
+	struct fabric_isolate_port *p;
+	struct pyr_frame frame;
+	unsigned int count;
+	u32 priority = 0;
+	bool more;
+	u8 port;
+
+	for (count = 0; count < FABRIC_FRAMES_AT_ONCE; count++) {
+		spin_lock(&iso->lock);
+		more = pyr_next_frame(&iso->sw, &frame, &port);
+		p = more ? iso->port[port] : NULL;
+		if (p) {
+			dev = qdisc_dev(p->sch);
+			priority = TC_H_MAKE(p->sch->handle, FABRIC_MINOR_FRAMES);
+			dev_hold(dev);
+		}
+		spin_unlock(&iso->lock);
+		if (!more)
+			return;
+		if (!p)
+			continue;
+		fabric_frame_send(dev, priority, &frame);
+		dev_put(dev);
+	}
+	tasklet_schedule(&iso->sender);
+}
+
+/* A frame goes into the port's queue: before all else, beyond all limits but one
+ * that nothing right comes near to. Return: what enqueue returns.
+ */
+int fabric_isolate_enqueue_frame(struct Qdisc *sch, struct sk_buff *skb,
+				 struct sk_buff **to_free)
+{
+	struct fabric_sched *q = qdisc_priv(sch);
+	u32 len = qdisc_pkt_len(skb);
+
+	if (!q->isolate || q->isolate->frames.packets >= FABRIC_FRAMES_MAX)
+		return qdisc_drop(skb, sch, to_free);
+	fabric_fifo_push(&q->isolate->frames, skb, len);
+	sch->q.qlen++;
+	sch->qstats.backlog += len;
+	return NET_XMIT_SUCCESS;
+}
+
+/* A frame was heard. Context: softirq. */
+static int fabric_isolate_heard(struct sk_buff *skb, struct net_device *dev,
+				struct packet_type *type,
+				struct net_device *orig_dev)
+{
+	u8 buffer[FABRIC_FRAME_BYTES], *data;
+	struct fabric_isolate_port *p;
+	struct fabric_isolate *iso;
+	struct pyr_frame frame;
+	struct Qdisc *sch;
+	bool heard = false;
+
+	data = skb_header_pointer(skb, 0, sizeof(buffer), buffer);
+	if (!data || !pyr_frame_read(&frame, data, sizeof(buffer)))
+		goto out;
+	rcu_read_lock();
+	sch = rcu_dereference(dev->qdisc);
+	if (!fabric_is_port(sch))
+		goto unlock;
+	spin_lock(qdisc_lock(sch));
+	p = ((struct fabric_sched *)qdisc_priv(sch))->isolate;
+	if (p && p->joined) {
+		iso = p->iso;
+		spin_lock(&iso->lock);
+		heard = pyr_frame_in(&iso->sw, p->index, &frame,
+				     p->band->fifo.bytes) == PYR_HEARD_OK;
+		fabric_isolate_kick(iso);
+		spin_unlock(&iso->lock);
+	}
+	spin_unlock(qdisc_lock(sch));
+	if (heard)
+		fabric_isolate_wake(sch);
+unlock:
+	rcu_read_unlock();
+out:
+	kfree_skb(skb);
+	return NET_RX_SUCCESS;
+}
+
+static struct packet_type fabric_frame_type __read_mostly = {
+	.type	= htons(FABRIC_FRAME_ETHERTYPE),
+	.func	= fabric_isolate_heard,
+};
+
+/* Time passes. Context: softirq. */
+static enum hrtimer_restart fabric_isolate_tick(struct hrtimer *timer)
+{
+	struct fabric_isolate *iso = container_of(timer, struct fabric_isolate,
+						  tick);
+	bool again;
+	u64 ports;
+
+	spin_lock(&iso->lock);
+	ports = pyr_tick(&iso->sw);
+	for (; ports; ports &= ports - 1) {
+		struct fabric_isolate_port *p = iso->port[__ffs64(ports)];
+
+		if (p)
+			fabric_isolate_wake(p->sch);
+	}
+	if (pyr_has_frame(&iso->sw))
+		tasklet_schedule(&iso->sender);
+	again = iso->sw.roots;
+	iso->ticking = again;
+	if (again)
+		hrtimer_forward_now(timer, ns_to_ktime(iso->sw.config.tick_ns));
+	spin_unlock(&iso->lock);
+	return again ? HRTIMER_RESTART : HRTIMER_NORESTART;
+}
+
+/* ---- packets ----------------------------------------------------------------- */
+
+/* The port at which a packet came in; PYR_NONE: at none of the switch. */
+static u8 fabric_isolate_ingress(const struct fabric_isolate *iso, int ifindex)
+{
+	u8 port = iso->by_ifindex[ifindex & FABRIC_IFINDEX_MASK];
+
+	if (port < PYR_PORTS_MAX && iso->port[port] &&
+	    iso->port[port]->ifindex == ifindex)
+		return port;
+	for (port = 0; port < PYR_PORTS_MAX; port++) {
+		if (iso->port[port] && iso->port[port]->ifindex == ifindex)
+			return port;
+	}
+	return PYR_NONE;
+}
+
+struct hlist_head *fabric_path_head(struct fabric_isolate *iso,
+				    const struct fabric_path_key *key)
+{
+	return &iso->paths[jhash(key, sizeof(*key), 0) &
+			   (FABRIC_PATHS_HASH - 1)];
+}
+
+/* The path of that key, NULL: none. Context: the switch's lock. */
+struct fabric_path *fabric_path_find(struct fabric_isolate *iso,
+				     const struct fabric_path_key *key)
+{
+	struct fabric_path *path;
+
+	hlist_for_each_entry(path, fabric_path_head(iso, key), node) {
+		if (!memcmp(&path->key, key, sizeof(*key)))
+			return path;
+	}
+	return NULL;
+}
+
+/* Where a packet goes after this port; no hops if nobody told. */
+static const struct pyr_path *fabric_isolate_path(struct fabric_isolate *iso,
+						  u8 port,
+						  const struct sk_buff *skb)
+{
+	static const struct pyr_path unknown;
+	int version, offset = fabric_find_ip(skb, &version);
+	struct fabric_path_key key = { .port = port };
+	const struct fabric_path *path;
+	struct ipv6hdr buffer, *ip6;
+	struct iphdr *ip;
+
+	if (offset < 0)
+		return &unknown;
+	if (version == 4) {
+		ip = skb_header_pointer(skb, offset, sizeof(*ip), &buffer);
+		if (!ip)
+			return &unknown;
+		ipv6_addr_set_v4mapped(ip->daddr, &key.to);
+	} else {
+		ip6 = skb_header_pointer(skb, offset, sizeof(*ip6), &buffer);
+		if (!ip6)
+			return &unknown;
+		key.to = ip6->daddr;
+	}
+	path = fabric_path_find(iso, &key);
+	iso->no_path += !path;
+	return path ? &path->path : &unknown;
+}
+
+/**
+ * fabric_isolate_park() - does an arriving packet have to wait for a root?
+ * @q: the port
+ * @band: its band that isolates
+ * @skb: the packet, admitted
+ * @len: its bytes
+ *
+ * Return: true: it is parked; false: it goes to the output queue.
+ */
+bool fabric_isolate_park(struct fabric_sched *q, struct fabric_band *band,
+			 struct sk_buff *skb, u32 len)
+{
+	struct pyr_packet *pkt = &fabric_cb(skb)->pyr;
+	struct fabric_isolate_port *p = q->isolate;
+	struct fabric_isolate *iso = p->iso;
+	u8 queue;
+
+	pkt->in = PYR_NONE;
+	pkt->slot = PYR_NONE;
+	if (pyr_arrive_quick(&iso->sw.port[p->index], band->fifo.bytes + len))
+		return false;
+	spin_lock(&iso->lock);
+	pkt->in = fabric_isolate_ingress(iso, skb->skb_iif);
+	queue = pyr_arrive(&iso->sw, p->index, pkt,
+			   fabric_isolate_path(iso, p->index, skb), len,
+			   band->fifo.bytes);
+	fabric_isolate_kick(iso);
+	spin_unlock(&iso->lock);
+	if (queue == PYR_OQ)
+		return false;
+	fabric_fifo_push(&p->queue[queue], skb, len);
+	band->parked_bytes += len;
+	band->parked_packets++;
+	if (band->fifo.bytes + band->parked_bytes >
+	    band->stats.backlog_max_bytes)
+		band->stats.backlog_max_bytes = band->fifo.bytes +
+						band->parked_bytes;
+	return true;
+}
+
+/* Moves the first packet of a queue on. Return: true if it is in the output queue.
+ * Context: the switch's lock.
+ */
+static bool fabric_isolate_move(struct fabric_sched *q, u8 queue)
+{
+	struct fabric_isolate_port *p = q->isolate;
+	struct fabric_isolate *iso = p->iso;
+	struct sk_buff *skb;
+	u32 len;
+
+	skb = fabric_fifo_pop(&p->queue[queue], &len);
+	if (WARN_ON_ONCE(!skb))
+		return true;
+	queue = pyr_move(&iso->sw, p->index, &fabric_cb(skb)->pyr,
+			 fabric_isolate_path(iso, p->index, skb), len);
+	if (queue != PYR_OQ) {
+		fabric_fifo_push(&p->queue[queue], skb, len);
+		return false;
+	}
+	p->band->parked_bytes -= len;
+	p->band->parked_packets--;
+	fabric_fifo_push(&p->band->fifo, skb, len);
+	fabric_order_activate(&q->order, p->band->index);
+	return true;
+}
+
+/**
+ * fabric_isolate_prepare() - let parked packets move before one is sent
+ * @q: the port, with a switch
+ *
+ * How many, the core decides: half of the line is theirs where others want it, too, also
+ * while the output queue still holds only others.
+ */
+void fabric_isolate_prepare(struct fabric_sched *q)
+{
+	struct fabric_isolate_port *p = q->isolate;
+	struct fabric_isolate *iso = p->iso;
+	u8 queue;
+
+	if (!p->joined || !pyr_pick_quick(&iso->sw.port[p->index]))
+		return;
+	spin_lock(&iso->lock);
+	do {
+		queue = pyr_pick(&iso->sw, p->index, p->band->fifo.bytes);
+		if (queue == PYR_NONE)
+			break;
+	} while (!fabric_isolate_move(q, queue));
+	fabric_isolate_kick(iso);
+	spin_unlock(&iso->lock);
+}
+
+/* A packet has left the output queue. */
+void fabric_isolate_sent(struct fabric_sched *q)
+{
+	struct fabric_isolate_port *p = q->isolate;
+	struct fabric_isolate *iso = p->iso;
+	u32 bytes = p->band->fifo.bytes;
+
+	if (pyr_sent_quick(&iso->sw.port[p->index], bytes))
+		return;
+	spin_lock(&iso->lock);
+	pyr_sent(&iso->sw, p->index, bytes);
+	fabric_isolate_kick(iso);
+	spin_unlock(&iso->lock);
+}
+
+/* A frame to send, NULL: none. */
+struct sk_buff *fabric_isolate_frame(struct fabric_sched *q)
+{
+	u32 len;
+
+	return fabric_fifo_pop(&q->isolate->frames, &len);
+}
+
+/* Throws away what is parked; neighbours learn that the port begins anew.
+ * Context: rtnl and root lock held.
+ */
+void fabric_isolate_reset(struct fabric_sched *q)
+{
+	struct fabric_isolate_port *p = q->isolate;
+	struct fabric_isolate *iso = p->iso;
+	struct sk_buff *skb;
+	unsigned int i;
+	u32 len;
+
+	if (!p->joined)
+		return;
+	spin_lock(&iso->lock);
+	for (i = 0; i < PYR_QUEUES_MAX; i++) {
+		while ((skb = fabric_fifo_pop(&p->queue[i], &len))) {
+			pyr_drop(&iso->sw, p->index, &fabric_cb(skb)->pyr, len);
+			rtnl_kfree_skbs(skb, skb);
+		}
+	}
+	pyr_port_down(&iso->sw, p->index);
+	p->config.epoch = get_random_u32();
+	pyr_port_up(&iso->sw, p->index, &p->config);
+	fabric_isolate_kick(iso);
+	spin_unlock(&iso->lock);
+	p->band->parked_bytes = 0;
+	p->band->parked_packets = 0;
+	while ((skb = fabric_fifo_pop(&p->frames, &len)))
+		rtnl_kfree_skbs(skb, skb);
+}
+
+/* ---- switches and ports ------------------------------------------------------ */
+
+/* A switch without ports. Return: it or NULL. */
+static struct fabric_isolate *fabric_isolate_make(struct net *net, u32 id)
+{
+	const struct pyr_config config = {
+		.id = id,
+		.queues = PYR_QUEUES_DEFAULT,
+		.buckets = PYR_BUCKETS_DEFAULT,
+		.pause_permille = PYR_PAUSE_DEFAULT_PERMILLE,
+		.resume_permille = PYR_RESUME_DEFAULT_PERMILLE,
+		.tick_ns = FABRIC_ISOLATE_TICK_NS,
+	};
+	struct fabric_isolate *iso;
+
+	iso = kvzalloc(sizeof(*iso), GFP_KERNEL);
+	if (!iso)
+		return NULL;
+	if (pyr_init(&iso->sw, &config)) {
+		kvfree(iso);
+		return NULL;
+	}
+	iso->net = net;
+	spin_lock_init(&iso->lock);
+	memset(iso->by_ifindex, PYR_NONE, sizeof(iso->by_ifindex));
+	tasklet_setup(&iso->sender, fabric_isolate_send);
+	hrtimer_setup(&iso->tick, fabric_isolate_tick, CLOCK_MONOTONIC,
+		      HRTIMER_MODE_REL_SOFT);
+	if (list_empty(&fabric_isolates))
+		dev_add_pack(&fabric_frame_type);
+	list_add_tail(&iso->list, &fabric_isolates);
+	return iso;
+}
+
+/* A switch that has no ports any more goes. */
+static void fabric_isolate_put(struct fabric_isolate *iso)
+{
+	struct hlist_node *next;
+	struct fabric_path *path;
+	unsigned int i;
+
+	if (--iso->users)
+		return;
+	list_del(&iso->list);
+	if (list_empty(&fabric_isolates))
+		dev_remove_pack(&fabric_frame_type);
+	hrtimer_cancel(&iso->tick);
+	tasklet_kill(&iso->sender);
+	for (i = 0; i < FABRIC_PATHS_HASH; i++) {
+		hlist_for_each_entry_safe(path, next, &iso->paths[i], node)
+			kfree(path);
+	}
+	kvfree(iso);
+}
+
+/* The device's speed in bit/s, 0 if it does not tell. */
+static u64 fabric_device_bps(struct net_device *dev)
+{
+	struct ethtool_link_ksettings settings;
+
+	if (__ethtool_get_link_ksettings(dev, &settings) ||
+	    settings.base.speed == (u32)SPEED_UNKNOWN)
+		return 0;
+	return settings.base.speed * 1000000ULL;
+}
+
+/**
+ * fabric_isolate_join() - a port becomes one of a switch
+ * @sch: the qdisc, new
+ * @set: what was said; numbers that were not are filled in
+ * @extack: why not
+ *
+ * Context: rtnl held.
+ * Return: 0 or a negative error.
+ */
+int fabric_isolate_join(struct Qdisc *sch, struct fabric_isolate_config *set,
+			struct netlink_ext_ack *extack)
+{
+	struct fabric_sched *q = qdisc_priv(sch);
+	struct net_device *dev = qdisc_dev(sch);
+	struct fabric_isolate_port *p;
+	struct fabric_isolate *iso;
+
+	if (!set->speed_bps)
+		set->speed_bps = fabric_device_bps(dev);
+	if (!set->speed_bps)
+		return fabric_refuse_attr(extack, NULL,
+					  "the device does not tell its speed: say speed RATE");
+	if (!set->hop_rtt_ns)
+		set->hop_rtt_ns = pyr_hop_rtt_ns(set->speed_bps,
+						 FABRIC_HOP_DELAY_NS,
+						 FABRIC_MTU_WIRE_BYTES);
+	p = kvzalloc(sizeof(*p), GFP_KERNEL);
+	if (!p)
+		return -ENOMEM;
+	mutex_lock(&fabric_isolates_mutex);
+	iso = fabric_isolate_find(dev_net(dev), set->id);
+	if (!iso)
+		iso = fabric_isolate_make(dev_net(dev), set->id);
+	if (!iso || iso->port[set->port]) {
+		mutex_unlock(&fabric_isolates_mutex);
+		kvfree(p);
+		if (!iso)
+			return -ENOMEM;
+		return fabric_refuse_attr(extack, NULL,
+					  "the switch has a port of this number already");
+	}
+	iso->users++;
+	p->iso = iso;
+	p->sch = sch;
+	p->set = *set;
+	p->index = set->port;
+	p->ifindex = dev->ifindex;
+	p->band = &q->bands[set->band];
+	p->config.rate_bps = set->speed_bps;
+	p->config.hop_rtt_ns = set->hop_rtt_ns;
+	p->config.epoch = get_random_u32();
+	p->config.tell = set->frames & FABRIC_FRAMES_TELL;
+	p->config.hear = set->frames & FABRIC_FRAMES_HEAR;
+	spin_lock_bh(&iso->lock);
+	pyr_port_up(&iso->sw, p->index, &p->config);
+	iso->port[p->index] = p;
+	iso->by_ifindex[p->ifindex & FABRIC_IFINDEX_MASK] = p->index;
+	spin_unlock_bh(&iso->lock);
+	mutex_unlock(&fabric_isolates_mutex);
+	p->joined = true;
+	q->isolate = p;
+	p->band->isolate = true;
+	return 0;
+}
+
+/* What was said of the port's switch. */
+const struct fabric_isolate_config *
+fabric_isolate_settings(const struct fabric_sched *q)
+{
+	return &q->isolate->set;
+}
+
+/* The port goes. Context: rtnl held, after reset, so that nothing is parked. */
+void fabric_isolate_leave(struct fabric_sched *q)
+{
+	struct fabric_isolate_port *p = q->isolate;
+	struct fabric_isolate *iso = p->iso;
+	struct Qdisc *sch = p->sch;
+
+	mutex_lock(&fabric_isolates_mutex);
+	/* Its own lock, not that of what has taken its place already: a frame may just
+	 * be heard.
+	 */
+	spin_lock_bh(qdisc_lock(sch));
+	spin_lock(&iso->lock);
+	iso->port[p->index] = NULL;
+	pyr_port_down(&iso->sw, p->index);
+	fabric_isolate_kick(iso);
+	spin_unlock(&iso->lock);
+	q->isolate = NULL;
+	p->band->isolate = false;
+	spin_unlock_bh(qdisc_lock(sch));
+	fabric_isolate_put(iso);
+	mutex_unlock(&fabric_isolates_mutex);
+	kvfree(p);
+}

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=sh disable=SC2154 # lib.sh and fabric.sh set the others
+# Isolation queues, sourced by fabric.sh: the other end of the link says by frames what
+# is to wait. The state machine has its own tests (selftests/unit/qdisc).
+
+PAUSE=1 RESUME=2
+
+# A port of switch 1; packets to fb pass port 1 of switch 9 after it.
+isolating()
+{
+	port limit 1mb switch 1 switch-port 0 "$@" band 1 queue isolate
+	ip netns exec fa fairlane fabric path switch 1 port 0 to 10.0.0.2 via 9:1 || fault "no path"
+	seq=0
+}
+
+# frame TYPE SWITCH PORT [HOLD-NS [SEQUENCE]]: from the neighbour
+frame()
+{
+	seq=$((seq + 1))
+	ip netns exec fb "$SEND" frame e0 "$1" 77 "${5:-$seq}" "$2" "$3" 2 "${4:-50000000}" || fault "not sent"
+	sleep 0.000001
+}
+
+sw() { ip netns exec fa fairlane -j fabric show | jq -r ".[0] | $1"; }
+
+test_isolates_what_passes_a_root()
+{
+	isolating
+	send 10 0:1000
+	expect "nothing is congested: sent" "$(cls 1 .packets)" -ge 10
+	frame $PAUSE 9 1
+	before=$(cls 1 .packets)
+	send 20 0:1000
+	ip -n fa addr add 10.0.0.9/24 dev e0
+	ip -n fa neigh replace 10.0.0.77 lladdr 02:00:00:00:00:77 dev e0
+	ip netns exec fa "$SEND" udp 10.0.0.77 5 0:500
+	expect "others pass" $(($(cls 1 .packets) - before)) -ge 5
+	expect "parked" "$(cls 1 .backlog_packets)" -eq 20
+	expect "counted" "$(stat .backlog)" -eq 20000
+	expect "packets of the root" "$(sw '.roots[0].parked_packets')" -eq 20
+	same "root" "$(sw '.roots[0] | [.root, .distance, .parking, .paused] | tojson')" '["9:1",2,[0],[0]]'
+	ip netns exec fb "$SEND" record e0 >"$out" 2>/dev/null &
+	sleep 0.0001
+	frame $RESUME 9 1
+	wait $!
+	expect "then sent" "$(grep -c ' 1000$' "$out")" -eq 20
+	expect "queues in use" "$(sw '.roots | length')" -eq 0
+	empty
+}
+
+# A PAUSE that nobody repeats ends; one that is old, forged, cut off, or names this switch
+# does nothing.
+test_pause_ends_by_itself()
+{
+	isolating
+	frame $PAUSE 9 1 200000
+	send 5 0:1000
+	expect "parked" "$(cls 1 .backlog_packets)" -eq 5
+	sleep 0.001
+	expect "sent after the time was over" "$(cls 1 .backlog_packets)" -eq 0
+	expect "expired" "$(sw .expired)" -eq 1
+	empty
+}
+
+test_frames_that_mean_nothing()
+{
+	isolating
+	frame $RESUME 9 1
+	frame $PAUSE 9 1 50000000 1
+	frame $PAUSE 1 3
+	frame $PAUSE 0 0
+	frame 9 9 1
+	ip netns exec fb "$SEND" frame e0 $PAUSE 77 1000 9 1 2 50000000 20
+	send 5 0:1000
+	expect "nothing is parked" "$(cls 1 .backlog_packets)" -eq 0
+	expect "refused" "$(sw .refused)" -ge 3
+	tc -n fa qdisc del dev e0 root
+	isolating frames tell
+	frame $PAUSE 9 1
+	send 5 0:1000
+	expect "a port that does not listen" "$(cls 1 .backlog_packets)" -eq 0
+	empty
+}
+
+# Ports, devices and the module's state go with packets parked in them.
+test_isolating_port_goes()
+{
+	for how in "tc -n fa qdisc del dev e0 root" "ip -n fa link set e0 down" \
+		   "tc -n fa qdisc replace dev e0 root handle 2: pfifo" "ip -n fa link del e0"; do
+		tc -n fa qdisc del dev e0 root 2>/dev/null
+		ip -n fa link set e0 up
+		ip -n fa neigh replace 10.0.0.2 dev e0 \
+			lladdr "$(ip -n fb -j link show e0 | jq -r '.[0].address')"
+		isolating
+		frame $PAUSE 9 1
+		send 20 0:1000
+		expect "parked" "$(cls 1 .backlog_packets)" -eq 20
+		$how || fault "$how"
+		sleep 0.01
+		[ "$how" = "ip -n fa link set e0 down" ] ||
+			expect "no switch after $how" "$(ip netns exec fa fairlane -j fabric show)" = "[]"
+	done
+}
+
+test_isolation_refusals()
+{
+	# refused TEXT WORDS...: tc's answer
+	refused()
+	{
+		text=$1
+		shift
+		tc -n fa qdisc add dev e0 root handle 1: fabric "$@" 2>"$out" && fault "accepted: $*"
+		grep -qF "$text" "$out" || fault "$*: $(cat "$out")"
+	}
+	refused "switch needs a band with queue isolate" switch 1 switch-port 0
+	refused "switch needs a band with queue isolate" band 1 queue isolate
+	refused "one band of a port can isolate" bands 2 switch 1 band 1 queue isolate band 2 queue isolate
+	refused "a port of a switch is no line" rate 1gbit switch 1 band 1 queue isolate
+	isolating
+	tc -n fa qdisc add dev e1 root handle 1: fabric switch 1 switch-port 0 band 1 queue isolate 2>"$out"
+	grep -qF "the switch has a port of this number already" "$out" || fault "$(cat "$out")"
+	tc -n fa qdisc change dev e0 root handle 1: fabric switch-port 4 2>"$out"
+	grep -qF "chosen when the port is made" "$out" || fault "$(cat "$out")"
+	tc -n fa qdisc add dev e0 parent 1:1 pfifo 2>"$out"
+	grep -qF "no qdisc of its own" "$out" || fault "$(cat "$out")"
+	port limit 2mb
+	ip netns exec fa "$FUZZ" replay e0 >"$out" || fault "$(cat "$out")"
+	send 5 0:1000
+	empty
+}
