@@ -7,6 +7,20 @@
  *	dequeue <- fabric_fast.h: order of service, fabric_stamp.c
  *	        <- fabric_line.c: line of a set rate, delay; at once if no rate
  *
+ * Files call only what is below them in this list, or inline functions:
+ *
+ *	fabric_main.c		arrival, departure, the qdisc's life
+ *	fabric_class.c		bands as classes
+ *	fabric_config.c		settings of the port
+ *	fabric_genl.c		switches over generic netlink
+ *	fabric_isolate.c	isolation queues
+ *	fabric_band_config.c	settings of a band
+ *	fabric_stats.c		what was counted
+ *	fabric_line.c		the line
+ *	fabric_stamp.c		telemetry
+ *	fabric_band.c		which band, marking, rates of bands
+ *	fabric_switch.c		the shared buffer
+ *
  * Everything here is called with the qdisc's root lock held unless it says
  * otherwise.
  */
@@ -338,18 +352,17 @@ static inline u32 fabric_band_packets(const struct fabric_band *band)
 			     band->fifo.packets + band->parked_packets;
 }
 
-/* fabric_main.c: which band and which colour */
+/* fabric_band.c: which band and which colour */
 #define FABRIC_COLOUR_SHIFT	4	/* as in a DSCP table's entry */
 #define FABRIC_NO_BAND		BIT(16)	/* above all minor numbers */
 #define FABRIC_TAKEN		BIT(17)
 #define FABRIC_FRAME		BIT(18)
 /* Class of frames between neighbours, before all bands. */
 #define FABRIC_MINOR_FRAMES	0xfff0
-bool fabric_is_port(const struct Qdisc *sch);
 int fabric_classify(struct sk_buff *skb, struct Qdisc *sch);
 void fabric_classify_update(struct fabric_sched *q);
 
-/* fabric_main.c: bands */
+/* fabric_band.c: bands */
 #define FABRIC_TAGS_MAX		8	/* VLAN tags that are looked behind */
 int fabric_find_ip(const struct sk_buff *skb, int *version);
 int fabric_band_refuse(struct Qdisc *sch, struct fabric_band *band,
@@ -368,7 +381,7 @@ void fabric_band_update(struct fabric_sched *q);
 void fabric_band_gone_idle(struct fabric_sched *q);
 void fabric_band_purge(struct Qdisc *sch, struct fabric_band *band, int why);
 
-/* fabric_main.c: rate limits of the bands */
+/* fabric_band.c: rate limits of the bands */
 u32 fabric_serve_allowed(struct fabric_sched *q, u64 at_ns);
 
 /* fabric_line.c */
@@ -402,22 +415,21 @@ u32 fabric_buffer_bytes(const struct fabric_buffer *buffer);
 u64 fabric_buffer_used(const struct fabric_buffer *buffer);
 u64 fabric_buffer_pool(const struct fabric_buffer *buffer);
 
-/* fabric_netlink.c: numbers */
+/* fabric_band_config.c: numbers */
 int fabric_refuse_attr(struct netlink_ext_ack *extack,
 		       const struct nlattr *attr, const char *text);
 
-/* fabric_netlink.c: settings of the port; rtnl held, not the root lock */
+/* fabric_config.c: settings of the port; rtnl held, not the root lock */
 void fabric_config_default(struct fabric_sched *q);
 int fabric_config_change(struct Qdisc *sch, struct nlattr *opt,
 			 struct netlink_ext_ack *extack);
 int fabric_config_dump(struct Qdisc *sch, struct sk_buff *skb);
 void fabric_config_free(struct fabric_sched *q);
 
-/* fabric_main.c: classes; rtnl held, not the root lock */
+/* fabric_class.c: classes; rtnl held, not the root lock */
 extern const struct Qdisc_class_ops fabric_class_ops;
-void fabric_class_remove(struct Qdisc *sch, unsigned int nbands);
 
-/* fabric_netlink.c: settings of a band; rtnl held; default and apply also with
+/* fabric_band_config.c: settings of a band; rtnl held; default and apply also with
  * the root lock
  */
 /**
@@ -462,8 +474,9 @@ void fabric_class_apply(struct fabric_sched *q, struct fabric_band *band,
 int fabric_class_dump_options(struct sk_buff *skb,
 			      const struct fabric_sched *q,
 			      const struct fabric_band *band);
+void fabric_class_remove(struct Qdisc *sch, unsigned int nbands);
 
-/* fabric_netlink.c: maps; rtnl held; apply also with the root lock */
+/* fabric_config.c: maps; rtnl held; apply also with the root lock */
 /**
  * struct fabric_maps - number of bands and what leads to them
  * @nbands: bands
@@ -490,7 +503,7 @@ int fabric_maps_check(const struct fabric_sched *q, struct nlattr **tb,
 void fabric_maps_apply(struct fabric_sched *q, const struct fabric_maps *maps);
 int fabric_maps_dump(const struct fabric_sched *q, struct sk_buff *skb);
 
-/* fabric_netlink.c: counters; rtnl held, takes the root lock */
+/* fabric_stats.c: counters; rtnl held, takes the root lock */
 int fabric_stats_dump(struct Qdisc *sch, struct gnet_dump *d);
 int fabric_stats_dump_class(struct Qdisc *sch, struct fabric_band *band,
 			    struct gnet_dump *d);
@@ -500,7 +513,8 @@ int fabric_stats_dump_class(struct Qdisc *sch, struct fabric_band *band,
  * struct fabric_isolate_config - what was said of a port's switch
  * @id: the switch's number, 0: none
  * @port: the port's number there
- * @band: its band that isolates
+ * @isolates: it has a band that isolates; else it is only where packets come in
+ * @band: that band
  * @frames: FABRIC_FRAMES_*
  * @speed_bps: of the device, 0: as it tells
  * @hop_rtt_ns: from a PAUSE to its effect, 0: by the speed
@@ -508,22 +522,26 @@ int fabric_stats_dump_class(struct Qdisc *sch, struct fabric_band *band,
 struct fabric_isolate_config {
 	u32 id;
 	u8 port;
+	bool isolates;
 	u8 band;
 	u8 frames;
 	u64 speed_bps;
 	u32 hop_rtt_ns;
 };
 
+void fabric_isolate_init(const struct Qdisc_ops *ops);
 int fabric_isolate_join(struct Qdisc *sch, struct fabric_isolate_config *set,
 			struct netlink_ext_ack *extack);
 void fabric_isolate_leave(struct fabric_sched *q);
 const struct fabric_isolate_config *
 fabric_isolate_settings(const struct fabric_sched *q);
+bool fabric_isolate_same(const struct fabric_isolate_config *a,
+			 const struct fabric_isolate_config *b);
 int fabric_isolate_enqueue_frame(struct Qdisc *sch, struct sk_buff *skb,
 				 struct sk_buff **to_free);
 bool fabric_isolate_park(struct fabric_sched *q, struct fabric_band *band,
 			 struct sk_buff *skb, u32 len);
-void fabric_isolate_prepare(struct fabric_sched *q);
+void fabric_isolate_prepare(struct Qdisc *sch);
 void fabric_isolate_sent(struct fabric_sched *q);
 struct sk_buff *fabric_isolate_frame(struct fabric_sched *q);
 void fabric_isolate_reset(struct fabric_sched *q);

@@ -44,6 +44,22 @@ static int fabric_path_set(struct fabric_isolate *iso, struct fabric_path *new)
 	return err;
 }
 
+/* Is each hop a port, and none the same as another? */
+static bool fabric_path_possible(const struct pyr_path *path)
+{
+	int i, j;
+
+	for (i = 0; i < path->hops; i++) {
+		if (!PYR_ROOT_SWITCH(path->hop[i]))
+			return false;
+		for (j = 0; j < i; j++) {
+			if (path->hop[j] == path->hop[i])
+				return false;
+		}
+	}
+	return true;
+}
+
 /* Context: process. */
 static int fabric_genl_path_set(struct sk_buff *skb, struct genl_info *info)
 {
@@ -64,13 +80,19 @@ static int fabric_genl_path_set(struct sk_buff *skb, struct genl_info *info)
 				    "a hop has 8 bytes");
 		return -EINVAL;
 	}
-	path = kzalloc(sizeof(*path), GFP_KERNEL);
+	path = kzalloc(sizeof(*path), GFP_KERNEL_ACCOUNT);
 	if (!path)
 		return -ENOMEM;
 	path->key.port = nla_get_u8(a[FABRIC_A_PORT]);
 	nla_memcpy(&path->key.to, a[FABRIC_A_TO], sizeof(path->key.to));
 	path->path.hops = bytes / sizeof(u64);
 	nla_memcpy(path->path.hop, a[FABRIC_A_HOPS], bytes);
+	if (!fabric_path_possible(&path->path)) {
+		kfree(path);
+		NL_SET_ERR_MSG_ATTR(info->extack, a[FABRIC_A_HOPS],
+				    "a path passes no port twice, and switches are not 0");
+		return -EINVAL;
+	}
 	fabric_isolates_lock();
 	iso = fabric_isolate_find(genl_info_net(info),
 				  nla_get_u32(a[FABRIC_A_SWITCH]));

@@ -27,7 +27,11 @@
 
 #include "fabric_isolate.h"
 
-#define FABRIC_ISOLATE_TICK_NS	20000
+#define FABRIC_TICK_MIN_NS	20000
+/* Between ticks so many one-hop RTTs pass: a frame and its answer come in time. */
+#define FABRIC_TICK_HOPS	4
+#define FABRIC_TICK_MAX_NS	(NSEC_PER_SEC / 100)
+#define FABRIC_MOVES_MAX	64	/* parked packets that move at a time */
 #define FABRIC_FRAMES_AT_ONCE	64
 #define FABRIC_FRAMES_MAX	1024
 #define FABRIC_HOP_DELAY_NS	1000	/* of a link whose delay nobody told */
@@ -36,6 +40,14 @@
 static LIST_HEAD(fabric_isolates);
 /* Protects the list, users and paths' configuration; nests in rtnl. */
 static DEFINE_MUTEX(fabric_isolates_mutex);
+/* What a qdisc of ours has as its operations. */
+static const struct Qdisc_ops *fabric_port_ops __ro_after_init;
+
+/* Once, before there is a port. */
+void __init fabric_isolate_init(const struct Qdisc_ops *ops)
+{
+	fabric_port_ops = ops;
+}
 
 /* The switch, held. Context: fabric_isolates_mutex. */
 struct fabric_isolate *fabric_isolate_find(const struct net *net, u32 id)
@@ -72,13 +84,13 @@ struct fabric_isolate *fabric_isolate_next(const struct net *net,
 	return NULL;
 }
 
-/* The port may have something to send. Not while it is being taken down: from then on
- * nobody waits for it to be idle any more. Context: softirq, so that taking down
- * waits for us.
+/* The port may have something to send. Not while it is being made, nor while it is being
+ * taken down. Context: softirq, its root lock or the switch's lock held.
  */
 static void fabric_isolate_wake(struct Qdisc *sch)
 {
-	if (!test_bit(__QDISC_STATE_DEACTIVATED, &sch->state))
+	if (rcu_access_pointer(qdisc_dev(sch)->qdisc) == sch &&
+	    !test_bit(__QDISC_STATE_DEACTIVATED, &sch->state))
 		__netif_schedule(sch);
 }
 
@@ -163,7 +175,7 @@ int fabric_isolate_enqueue_frame(struct Qdisc *sch, struct sk_buff *skb,
 	struct fabric_sched *q = qdisc_priv(sch);
 	u32 len = qdisc_pkt_len(skb);
 
-	if (!q->isolate || q->isolate->frames.packets >= FABRIC_FRAMES_MAX)
+	if (q->isolate->frames.packets >= FABRIC_FRAMES_MAX)
 		return qdisc_drop(skb, sch, to_free);
 	fabric_fifo_push(&q->isolate->frames, skb, len);
 	sch->q.qlen++;
@@ -181,28 +193,26 @@ static int fabric_isolate_heard(struct sk_buff *skb, struct net_device *dev,
 	struct fabric_isolate *iso;
 	struct pyr_frame frame;
 	struct Qdisc *sch;
-	bool heard = false;
 
 	data = skb_header_pointer(skb, 0, sizeof(buffer), buffer);
 	if (!data || !pyr_frame_read(&frame, data, sizeof(buffer)))
 		goto out;
 	rcu_read_lock();
 	sch = rcu_dereference(dev->qdisc);
-	if (!fabric_is_port(sch))
+	if (!sch || sch->ops != fabric_port_ops)
 		goto unlock;
 	spin_lock(qdisc_lock(sch));
 	p = ((struct fabric_sched *)qdisc_priv(sch))->isolate;
 	if (p && p->joined) {
 		iso = p->iso;
 		spin_lock(&iso->lock);
-		heard = pyr_frame_in(&iso->sw, p->index, &frame,
-				     p->band->fifo.bytes) == PYR_HEARD_OK;
+		if (pyr_frame_in(&iso->sw, p->index, &frame,
+				 p->band->fifo.bytes) == PYR_HEARD_OK)
+			fabric_isolate_wake(sch);
 		fabric_isolate_kick(iso);
 		spin_unlock(&iso->lock);
 	}
 	spin_unlock(qdisc_lock(sch));
-	if (heard)
-		fabric_isolate_wake(sch);
 unlock:
 	rcu_read_unlock();
 out:
@@ -248,6 +258,8 @@ static u8 fabric_isolate_ingress(const struct fabric_isolate *iso, int ifindex)
 {
 	u8 port = iso->by_ifindex[ifindex & FABRIC_IFINDEX_MASK];
 
+	if (!ifindex)
+		return PYR_NONE;	/* made here */
 	if (port < PYR_PORTS_MAX && iso->port[port] &&
 	    iso->port[port]->ifindex == ifindex)
 		return port;
@@ -327,7 +339,8 @@ bool fabric_isolate_park(struct fabric_sched *q, struct fabric_band *band,
 
 	pkt->in = PYR_NONE;
 	pkt->slot = PYR_NONE;
-	if (pyr_arrive_quick(&iso->sw.port[p->index], band->fifo.bytes + len))
+	if (!READ_ONCE(p->joined) ||
+	    pyr_arrive_quick(&iso->sw.port[p->index], band->fifo.bytes + len))
 		return false;
 	spin_lock(&iso->lock);
 	pkt->in = fabric_isolate_ingress(iso, skb->skb_iif);
@@ -376,27 +389,39 @@ static bool fabric_isolate_move(struct fabric_sched *q, u8 queue)
 
 /**
  * fabric_isolate_prepare() - let parked packets move before one is sent
- * @q: the port, with a switch
+ * @sch: the qdisc, a port with a switch
  *
- * How many, the core decides: half of the line is theirs where others want it, too, also
- * while the output queue still holds only others.
+ * How many, the core decides: half of the band's share of the line is theirs where others
+ * want it, too. None come while other bands are served: then the output queue would
+ * only grow.
  */
-void fabric_isolate_prepare(struct fabric_sched *q)
+void fabric_isolate_prepare(struct Qdisc *sch)
 {
+	struct fabric_sched *q = qdisc_priv(sch);
 	struct fabric_isolate_port *p = q->isolate;
 	struct fabric_isolate *iso = p->iso;
+	unsigned int moves = 0;
+	bool arrived = false;
 	u8 queue;
 
-	if (!p->joined || !pyr_pick_quick(&iso->sw.port[p->index]))
+	if (!READ_ONCE(p->joined) || !pyr_pick_quick(&iso->sw.port[p->index]))
 		return;
+	if (!p->due && p->band->fifo.head)
+		return;
+	p->due = false;
 	spin_lock(&iso->lock);
-	do {
+	while (!arrived && moves < FABRIC_MOVES_MAX) {
 		queue = pyr_pick(&iso->sw, p->index, p->band->fifo.bytes);
 		if (queue == PYR_NONE)
 			break;
-	} while (!fabric_isolate_move(q, queue));
+		arrived = fabric_isolate_move(q, queue);
+		moves++;
+	}
 	fabric_isolate_kick(iso);
 	spin_unlock(&iso->lock);
+	/* The rest of those that only go from queue to queue. */
+	if (!arrived && moves == FABRIC_MOVES_MAX)
+		fabric_look_again(sch);
 }
 
 /* A packet has left the output queue. */
@@ -406,7 +431,9 @@ void fabric_isolate_sent(struct fabric_sched *q)
 	struct fabric_isolate *iso = p->iso;
 	u32 bytes = p->band->fifo.bytes;
 
-	if (pyr_sent_quick(&iso->sw.port[p->index], bytes))
+	p->due = true;
+	if (!READ_ONCE(p->joined) ||
+	    pyr_sent_quick(&iso->sw.port[p->index], bytes))
 		return;
 	spin_lock(&iso->lock);
 	pyr_sent(&iso->sw, p->index, bytes);
@@ -433,6 +460,8 @@ void fabric_isolate_reset(struct fabric_sched *q)
 	unsigned int i;
 	u32 len;
 
+	while ((skb = fabric_fifo_pop(&p->frames, &len)))
+		rtnl_kfree_skbs(skb, skb);
 	if (!p->joined)
 		return;
 	spin_lock(&iso->lock);
@@ -449,8 +478,6 @@ void fabric_isolate_reset(struct fabric_sched *q)
 	spin_unlock(&iso->lock);
 	p->band->parked_bytes = 0;
 	p->band->parked_packets = 0;
-	while ((skb = fabric_fifo_pop(&p->frames, &len)))
-		rtnl_kfree_skbs(skb, skb);
 }
 
 /* ---- switches and ports ------------------------------------------------------ */
@@ -464,11 +491,11 @@ static struct fabric_isolate *fabric_isolate_make(struct net *net, u32 id)
 		.buckets = PYR_BUCKETS_DEFAULT,
 		.pause_permille = PYR_PAUSE_DEFAULT_PERMILLE,
 		.resume_permille = PYR_RESUME_DEFAULT_PERMILLE,
-		.tick_ns = FABRIC_ISOLATE_TICK_NS,
+		.tick_ns = FABRIC_TICK_MIN_NS,
 	};
 	struct fabric_isolate *iso;
 
-	iso = kvzalloc(sizeof(*iso), GFP_KERNEL);
+	iso = kvzalloc(sizeof(*iso), GFP_KERNEL_ACCOUNT);
 	if (!iso)
 		return NULL;
 	if (pyr_init(&iso->sw, &config)) {
@@ -519,6 +546,83 @@ static u64 fabric_device_bps(struct net_device *dev)
 	return settings.base.speed * 1000000ULL;
 }
 
+/* The port of that number. */
+static struct fabric_isolate_port *fabric_isolate_at(struct fabric_isolate *iso,
+						     u8 port)
+{
+	return iso ? iso->port[port] : NULL;
+}
+
+/* The port gets its place in the switch. Context: fabric_isolates_mutex. */
+static void fabric_isolate_plug(struct fabric_isolate_port *p)
+{
+	struct fabric_isolate *iso = p->iso;
+	u64 tick_ns = (u64)p->config.hop_rtt_ns * FABRIC_TICK_HOPS;
+
+	spin_lock_bh(&iso->lock);
+	pyr_port_up(&iso->sw, p->index, &p->config);
+	if (tick_ns > iso->sw.config.tick_ns)
+		iso->sw.config.tick_ns = min_t(u64, tick_ns,
+					       FABRIC_TICK_MAX_NS);
+	iso->port[p->index] = p;
+	iso->by_ifindex[p->ifindex & FABRIC_IFINDEX_MASK] = p->index;
+	WRITE_ONCE(p->joined, true);
+	spin_unlock_bh(&iso->lock);
+}
+
+/* A port as it was described, not plugged. Return: it or NULL. */
+static struct fabric_isolate_port *
+fabric_isolate_port_make(struct Qdisc *sch,
+			 const struct fabric_isolate_config *set)
+{
+	struct fabric_sched *q = qdisc_priv(sch);
+	struct fabric_isolate_port *p;
+
+	p = kvzalloc(sizeof(*p), GFP_KERNEL_ACCOUNT);
+	if (!p)
+		return NULL;
+	p->sch = sch;
+	p->set = *set;
+	p->index = set->port;
+	p->ifindex = qdisc_dev(sch)->ifindex;
+	p->band = &q->bands[set->band];
+	p->config.rate_bps = set->speed_bps;
+	p->config.hop_rtt_ns = set->hop_rtt_ns;
+	p->config.epoch = get_random_u32();
+	p->config.tell = set->frames & FABRIC_FRAMES_TELL;
+	p->config.hear = set->isolates && set->frames & FABRIC_FRAMES_HEAR;
+	return p;
+}
+
+/* Puts a port into its switch, which is made if need be. If its device has another qdisc
+ * there now, which is about to be replaced, the port waits until that one goes.
+ * Context: fabric_isolates_mutex.
+ */
+static int fabric_isolate_enter(struct fabric_isolate_port *p,
+				struct netlink_ext_ack *extack)
+{
+	struct net *net = dev_net(qdisc_dev(p->sch));
+	struct fabric_isolate_port *old;
+	struct fabric_isolate *iso;
+
+	iso = fabric_isolate_find(net, p->set.id);
+	old = fabric_isolate_at(iso, p->index);
+	if (old && (old->ifindex != p->ifindex || old->heir))
+		return fabric_refuse_attr(extack, NULL,
+					  "the switch has a port of this number already");
+	if (!iso)
+		iso = fabric_isolate_make(net, p->set.id);
+	if (!iso)
+		return -ENOMEM;
+	iso->users++;
+	p->iso = iso;
+	if (old)
+		old->heir = p;
+	else
+		fabric_isolate_plug(p);
+	return 0;
+}
+
 /**
  * fabric_isolate_join() - a port becomes one of a switch
  * @sch: the qdisc, new
@@ -532,12 +636,11 @@ int fabric_isolate_join(struct Qdisc *sch, struct fabric_isolate_config *set,
 			struct netlink_ext_ack *extack)
 {
 	struct fabric_sched *q = qdisc_priv(sch);
-	struct net_device *dev = qdisc_dev(sch);
 	struct fabric_isolate_port *p;
-	struct fabric_isolate *iso;
+	int err;
 
 	if (!set->speed_bps)
-		set->speed_bps = fabric_device_bps(dev);
+		set->speed_bps = fabric_device_bps(qdisc_dev(sch));
 	if (!set->speed_bps)
 		return fabric_refuse_attr(extack, NULL,
 					  "the device does not tell its speed: say speed RATE");
@@ -545,42 +648,18 @@ int fabric_isolate_join(struct Qdisc *sch, struct fabric_isolate_config *set,
 		set->hop_rtt_ns = pyr_hop_rtt_ns(set->speed_bps,
 						 FABRIC_HOP_DELAY_NS,
 						 FABRIC_MTU_WIRE_BYTES);
-	p = kvzalloc(sizeof(*p), GFP_KERNEL);
+	p = fabric_isolate_port_make(sch, set);
 	if (!p)
 		return -ENOMEM;
 	mutex_lock(&fabric_isolates_mutex);
-	iso = fabric_isolate_find(dev_net(dev), set->id);
-	if (!iso)
-		iso = fabric_isolate_make(dev_net(dev), set->id);
-	if (!iso || iso->port[set->port]) {
-		mutex_unlock(&fabric_isolates_mutex);
-		kvfree(p);
-		if (!iso)
-			return -ENOMEM;
-		return fabric_refuse_attr(extack, NULL,
-					  "the switch has a port of this number already");
-	}
-	iso->users++;
-	p->iso = iso;
-	p->sch = sch;
-	p->set = *set;
-	p->index = set->port;
-	p->ifindex = dev->ifindex;
-	p->band = &q->bands[set->band];
-	p->config.rate_bps = set->speed_bps;
-	p->config.hop_rtt_ns = set->hop_rtt_ns;
-	p->config.epoch = get_random_u32();
-	p->config.tell = set->frames & FABRIC_FRAMES_TELL;
-	p->config.hear = set->frames & FABRIC_FRAMES_HEAR;
-	spin_lock_bh(&iso->lock);
-	pyr_port_up(&iso->sw, p->index, &p->config);
-	iso->port[p->index] = p;
-	iso->by_ifindex[p->ifindex & FABRIC_IFINDEX_MASK] = p->index;
-	spin_unlock_bh(&iso->lock);
+	err = fabric_isolate_enter(p, extack);
 	mutex_unlock(&fabric_isolates_mutex);
-	p->joined = true;
+	if (err) {
+		kvfree(p);
+		return err;
+	}
 	q->isolate = p;
-	p->band->isolate = true;
+	p->band->isolate = set->isolates;
 	return 0;
 }
 
@@ -591,27 +670,52 @@ fabric_isolate_settings(const struct fabric_sched *q)
 	return &q->isolate->set;
 }
 
+/* Is this the same port? Numbers that are filled in are compared too. */
+bool fabric_isolate_same(const struct fabric_isolate_config *a,
+			 const struct fabric_isolate_config *b)
+{
+	return a->id == b->id && a->port == b->port && a->band == b->band &&
+	       a->isolates == b->isolates && a->frames == b->frames && a->speed_bps == b->speed_bps &&
+	       a->hop_rtt_ns == b->hop_rtt_ns;
+}
+
+/* Takes a port's place from it, or its claim to one. Its own root lock, not that of what
+ * has taken its place already: a frame may just be heard.
+ */
+static void fabric_isolate_unplug(struct fabric_sched *q,
+				  struct fabric_isolate_port *p)
+{
+	struct fabric_isolate *iso = p->iso;
+
+	spin_lock_bh(qdisc_lock(p->sch));
+	spin_lock(&iso->lock);
+	if (p->joined) {
+		iso->port[p->index] = NULL;
+		WRITE_ONCE(p->joined, false);
+		pyr_port_down(&iso->sw, p->index);
+		fabric_isolate_kick(iso);
+	} else {
+		iso->port[p->index]->heir = NULL;
+	}
+	spin_unlock(&iso->lock);
+	q->isolate = NULL;
+	p->band->isolate = false;
+	spin_unlock_bh(qdisc_lock(p->sch));
+}
+
 /* The port goes. Context: rtnl held, after reset, so that nothing is parked. */
 void fabric_isolate_leave(struct fabric_sched *q)
 {
 	struct fabric_isolate_port *p = q->isolate;
-	struct fabric_isolate *iso = p->iso;
-	struct Qdisc *sch = p->sch;
 
 	mutex_lock(&fabric_isolates_mutex);
-	/* Its own lock, not that of what has taken its place already: a frame may just
-	 * be heard.
-	 */
-	spin_lock_bh(qdisc_lock(sch));
-	spin_lock(&iso->lock);
-	iso->port[p->index] = NULL;
-	pyr_port_down(&iso->sw, p->index);
-	fabric_isolate_kick(iso);
-	spin_unlock(&iso->lock);
-	q->isolate = NULL;
-	p->band->isolate = false;
-	spin_unlock_bh(qdisc_lock(sch));
-	fabric_isolate_put(iso);
+	fabric_isolate_unplug(q, p);
+	if (p->heir)
+		fabric_isolate_plug(p->heir);
+	fabric_isolate_put(p->iso);
 	mutex_unlock(&fabric_isolates_mutex);
+	/* Nobody wakes it any more; if somebody has, softirq still has it in a list. */
+	while (test_bit(__QDISC_STATE_SCHED, &p->sch->state))
+		schedule_timeout_uninterruptible(1);
 	kvfree(p);
 }

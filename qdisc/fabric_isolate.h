@@ -48,7 +48,9 @@ struct fabric_path {
  * @band: the band that isolates; its fifo is the output queue
  * @ifindex: its device
  * @index: its number in the switch
- * @joined: it is in the switch's table
+ * @joined: it is in the switch's table; changes with the switch's lock held
+ * @due: a packet has left the output queue since a parked one came to it
+ * @heir: port of the same device that takes its place when it goes, NULL: none
  * @frames: to be sent
  * @queue: isolation queues
  */
@@ -61,6 +63,8 @@ struct fabric_isolate_port {
 	int ifindex;
 	u8 index;
 	bool joined;
+	bool due;
+	struct fabric_isolate_port *heir;
 	struct fabric_fifo frames;
 	struct fabric_fifo queue[PYR_QUEUES_MAX];
 };

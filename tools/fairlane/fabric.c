@@ -5,8 +5,10 @@
 #include "tool.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <netlink/genl/ctrl.h>
 #include <netlink/genl/genl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -16,9 +18,12 @@
 static const char usage[] =
 "usage: fairlane fabric show\n"
 "       fairlane fabric path switch N port P to ADDRESS via SWITCH:PORT[,SWITCH:PORT]...|none\n"
+"       fairlane fabric load FILE|-\n"
 "show: each switch of this namespace, and the congestion roots that it knows. path: the\n"
 "ports that packets for ADDRESS, which leave switch N by port P, pass after that, the\n"
-"nearest first; without it nothing is parked for roots on it.\n";
+"nearest first; without it nothing is parked for roots on it. load: such paths of a whole\n"
+"network, a line each, without \"fairlane fabric path\"; those of switches that are not in this\n"
+"namespace are passed over.\n";
 
 static const char * const count_names[FABRIC_COUNT_MAX + 1] = {
 	[FABRIC_COUNT_PAUSE] = "pause_sent",
@@ -253,14 +258,28 @@ static void parse_to(const char *s, uint8_t *to)
 		fail("to: an address is wanted, not \"%s\"", s);
 }
 
+/* Tells the kernel a path. Returns 0 or libnl's error. */
+static int set_path(uint32_t sw, uint8_t port, const char *to, const char *via)
+{
+	uint64_t hops[FABRIC_PATH_HOPS_MAX];
+	uint8_t address[16];
+	struct nl_msg *msg;
+	int n;
+
+	parse_to(to, address);
+	n = parse_hops(via, hops);
+	msg = message(FABRIC_CMD_PATH_SET, 0);
+	put(msg, FABRIC_A_SWITCH, &sw, sizeof(sw));
+	put(msg, FABRIC_A_PORT, &port, sizeof(port));
+	put(msg, FABRIC_A_TO, address, sizeof(address));
+	put(msg, FABRIC_A_HOPS, hops, n * sizeof(*hops));
+	return nl_send_sync(sock, msg);
+}
+
 static int cmd_path(struct words *w)
 {
 	const char *id = NULL, *port = NULL, *to = NULL, *via = NULL;
-	uint64_t hops[FABRIC_PATH_HOPS_MAX];
-	uint8_t address[16], number;
-	struct nl_msg *msg;
-	uint32_t sw;
-	int n, err;
+	int err;
 
 	while (words_left(w)) {
 		if (word_is(w, "switch"))
@@ -276,25 +295,59 @@ static int cmd_path(struct words *w)
 	}
 	if (!id || !port || !to || !via)
 		fail("path: switch, port, to and via are wanted");
-	sw = need_u32("switch", id, 1, UINT32_MAX);
-	number = need_u32("port", port, 0, FABRIC_PORTS_MAX - 1);
-	parse_to(to, address);
-	n = parse_hops(via, hops);
 	connect_fabric();
-	msg = message(FABRIC_CMD_PATH_SET, 0);
-	put(msg, FABRIC_A_SWITCH, &sw, sizeof(sw));
-	put(msg, FABRIC_A_PORT, &number, sizeof(number));
-	put(msg, FABRIC_A_TO, address, sizeof(address));
-	put(msg, FABRIC_A_HOPS, hops, n * sizeof(*hops));
-	err = nl_send_sync(sock, msg);
+	err = set_path(need_u32("switch", id, 1, UINT32_MAX),
+		       need_u32("port", port, 0, FABRIC_PORTS_MAX - 1), to, via);
 	if (err < 0)
 		fail_kernel("path: %s", nl_geterror(err));
 	nl_socket_free(sock);
 	return EXIT_OK;
 }
 
+/* ---- load ------------------------------------------------------------------ */
+
+static int cmd_load(struct words *w)
+{
+	char line[512], to[64], via[256], rest;
+	const char *name = words_left(w) ? word_next(w) : NULL;
+	unsigned int sw, port, number = 0, others = 0, set = 0;
+	FILE *f;
+	int err;
+
+	if (!name)
+		fail("load: a file is wanted");
+	words_end(w);
+	f = strcmp(name, "-") ? fopen(name, "r") : stdin;
+	if (!f)
+		fail("load: %s: %s", name, strerror(errno));
+	connect_fabric();
+	while (fgets(line, sizeof(line), f)) {
+		number++;
+		if (line[0] == '#' || line[strspn(line, " \t\n")] == '\0')
+			continue;
+		if (sscanf(line, "switch %u port %u to %63s via %255s %c", &sw,
+			   &port, to, via, &rest) != 4 ||
+		    !sw || port >= FABRIC_PORTS_MAX)
+			fail("load: %s:%u: switch N port P to ADDRESS via SWITCH:PORT,... is wanted",
+			     name, number);
+		err = set_path(sw, port, to, via);
+		if (err == -NLE_NODEV)
+			others++;
+		else if (err < 0)
+			fail_kernel("load: %s:%u: %s", name, number,
+				    nl_geterror(err));
+		else
+			set++;
+	}
+	fclose(f);
+	nl_socket_free(sock);
+	printf("%u paths set, %u of switches elsewhere\n", set, others);
+	return EXIT_OK;
+}
+
 static const struct command commands[] = {
 	{ "show", cmd_show }, { "path", cmd_path },
+	{ "load", cmd_load },
 };
 
 int cmd_fabric(struct words *w)

@@ -8,7 +8,7 @@ PAUSE=1 RESUME=2
 # A port of switch 1; packets to fb pass port 1 of switch 9 after it.
 isolating()
 {
-	port limit 1mb switch 1 switch-port 0 "$@" band 1 queue isolate
+	port limit 1mb switch 1 switch-port 0 frames both "$@" band 1 queue isolate
 	ip netns exec fa fairlane fabric path switch 1 port 0 to 10.0.0.2 via 9:1 || fault "no path"
 	seq=0
 }
@@ -79,7 +79,51 @@ test_frames_that_mean_nothing()
 	frame $PAUSE 9 1
 	send 5 0:1000
 	expect "a port that does not listen" "$(cls 1 .backlog_packets)" -eq 0
+	tc -n fa qdisc del dev e0 root
+	isolating frames none
+	frame $PAUSE 9 1
+	send 5 0:1000
+	expect "a port of which nothing was said" "$(cls 1 .backlog_packets)" -eq 0
 	empty
+}
+
+# Another qdisc of the same port takes its place, under traffic too, and is heard.
+test_isolating_port_is_replaced()
+{
+	isolating
+	frame $PAUSE 9 1
+	send 20 0:1000
+	expect "parked" "$(cls 1 .backlog_packets)" -eq 20
+	for handle in 2 3; do
+		tc -n fa qdisc replace dev e0 root handle $handle: fabric limit 1mb switch 1 switch-port 0 \
+			frames both band 1 queue isolate || fault "not replaced"
+		expect "what was parked is gone" "$(stat .backlog)" -eq 0
+		frame $PAUSE 9 1
+		send 7 0:1000
+		expect "parked by the new one" "$(cls 1 .backlog_packets)" -eq 7
+		expect "one switch" "$(ip netns exec fa fairlane -j fabric show | jq length)" -eq 1
+	done
+	# One that cannot be made leaves the old one as it was.
+	tc -n fa qdisc replace dev e0 root handle 4: fabric limit 1mb switch 1 switch-port 0 \
+		frames both band 1 queue isolate band 1 limit 1kb reserved 5mb 2>"$out" && fault "accepted"
+	expect "still parked" "$(cls 1 .backlog_packets)" -eq 7
+	frame $RESUME 9 1
+	empty
+}
+
+# Parked packets stay while another band has the line, then take turns.
+test_parked_packets_count()
+{
+	isolating bands 2 dscp 1:1 2:2
+	frame $PAUSE 9 1
+	tc -n fa class change dev e0 classid 1:1 fabric limit 10000
+	send 20 4:1000
+	expect "limit counts them" "$(cls 1 .backlog_packets)" -eq 10
+	expect "dropped" "$(cls 1 .dropped.band)" -eq 10
+	expect "most" "$(cls 1 .backlog_max_bytes)" -eq 10000
+	frame $RESUME 9 1
+	empty
+	expect "all of them sent" "$(cls 1 .packets)" -eq 10
 }
 
 # Ports, devices and the module's state go with packets parked in them.
@@ -102,6 +146,31 @@ test_isolating_port_goes()
 	done
 }
 
+# One file has the paths of a whole network; a line that is none is named.
+test_paths_from_a_file()
+{
+	port limit 1mb switch 1 switch-port 0 frames both band 1 queue isolate
+	{
+		echo "# all switches"
+		for i in $(seq 2 9); do
+			echo "switch 1 port 0 to 10.0.0.$i via 9:1"
+			echo "switch 2 port 0 to 10.0.0.$i via 9:2"
+		done
+	} >"$out"
+	same "loaded" "$(ip netns exec fa fairlane fabric load "$out")" \
+		"8 paths set, 8 of switches elsewhere"
+	expect "paths" "$(sw .paths)" -eq 8
+	seq=0
+	frame $PAUSE 9 1
+	send 5 0:1000
+	expect "parked" "$(cls 1 .backlog_packets)" -eq 5
+	echo "switch 1 port 0 to 10.0.0.2 via 9:1 10:1" >>"$out"
+	ip netns exec fa fairlane fabric load "$out" 2>"$out.err" && fault "accepted"
+	grep -q ':18: switch N port P' "$out.err" || fault "$(cat "$out.err")"
+	rm -f "$out.err"
+	empty
+}
+
 test_isolation_refusals()
 {
 	# refused TEXT WORDS...: tc's answer
@@ -112,8 +181,7 @@ test_isolation_refusals()
 		tc -n fa qdisc add dev e0 root handle 1: fabric "$@" 2>"$out" && fault "accepted: $*"
 		grep -qF "$text" "$out" || fault "$*: $(cat "$out")"
 	}
-	refused "switch needs a band with queue isolate" switch 1 switch-port 0
-	refused "switch needs a band with queue isolate" band 1 queue isolate
+	refused "queue isolate needs a switch" band 1 queue isolate
 	refused "one band of a port can isolate" bands 2 switch 1 band 1 queue isolate band 2 queue isolate
 	refused "a port of a switch is no line" rate 1gbit switch 1 band 1 queue isolate
 	isolating
@@ -121,6 +189,16 @@ test_isolation_refusals()
 	grep -qF "the switch has a port of this number already" "$out" || fault "$(cat "$out")"
 	tc -n fa qdisc change dev e0 root handle 1: fabric switch-port 4 2>"$out"
 	grep -qF "chosen when the port is made" "$out" || fault "$(cat "$out")"
+	tc -n fa qdisc del dev e0 root
+	port limit 1mb bands 2 switch 1 switch-port 0 band 2 queue isolate
+	tc -n fa class del dev e0 classid 1:2 2>"$out"
+	grep -qF "stays as long as the port" "$out" || fault "$(cat "$out")"
+	for via in 9:1,9:1 0:1; do
+		ip netns exec fa fairlane fabric path switch 1 port 0 to 10.0.0.2 via $via 2>"$out" &&
+			fault "accepted: $via"
+	done
+	tc -n fa qdisc del dev e0 root
+	isolating
 	tc -n fa qdisc add dev e0 parent 1:1 pfifo 2>"$out"
 	grep -qF "no qdisc of its own" "$out" || fault "$(cat "$out")"
 	port limit 2mb

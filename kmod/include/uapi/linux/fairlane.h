@@ -102,7 +102,8 @@ enum {
 	FABRIC_QUEUE_ISOLATE,	/* a queue for each congestion root further down */
 };
 
-/* Frames to and from the neighbour. */
+/* Frames to and from the neighbour; a neighbour that is not trusted is not heard. */
+#define FABRIC_FRAMES_NONE	0
 #define FABRIC_FRAMES_TELL	1
 #define FABRIC_FRAMES_HEAR	2
 #define FABRIC_FRAMES_BOTH	3
