@@ -44,7 +44,7 @@ static void explain(void)
 static void explain_class(void)
 {
 	fprintf(stderr,
-		"Usage: ... fabric [ strict | weight N | quantum SIZE ] [ queue fifo|isolate ]\n"
+		"Usage: ... fabric [ strict | weight N | quantum SIZE ] [ queue fifo|isolate|pfc ]\n"
 		"                  [ limit SIZE ]\n"
 		"                  [ packets N ] [ rate RATE|none [ burst SIZE ] ]\n"
 		"                  [ ecn off | ecn SIZE [ SIZE [ prob P ] ] [ enqueue|dequeue ]\n"

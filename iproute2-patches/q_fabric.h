@@ -30,7 +30,7 @@ extern const char * const fabric_colour_names[FABRIC_COLOURS];
 extern const char * const fabric_stamp_names[__FABRIC_STAMP_MAX];
 
 extern const char * const fabric_frames_names[4];
-extern const char * const fabric_queue_names[2];
+extern const char * const fabric_queue_names[__FABRIC_QUEUE_MAX];
 
 #define FABRIC_OPTIONS_MAX_BYTES 8192
 

@@ -375,6 +375,7 @@ static void print_band_limits(struct rtattr **tb)
 int fabric_print_copt(struct qdisc_util *qu, FILE *f, struct rtattr *opt)
 {
 	struct rtattr *tb[TCA_FABRIC_CLASS_MAX + 1];
+	uint8_t queue;
 
 	(void)qu;
 	(void)f;
@@ -392,9 +393,10 @@ int fabric_print_copt(struct qdisc_util *qu, FILE *f, struct rtattr *opt)
 		print_setting("quantum", "quantum",
 			      attr_u32(tb[TCA_FABRIC_CLASS_QUANTUM_BYTES]),
 			      size_units);
-	if (attr_u8(tb[TCA_FABRIC_CLASS_QUEUE]) == FABRIC_QUEUE_ISOLATE)
+	queue = attr_u8(tb[TCA_FABRIC_CLASS_QUEUE]);
+	if (queue && queue < __FABRIC_QUEUE_MAX)
 		print_color_string(PRINT_ANY, COLOR_NONE, "queue", "queue %s ",
-				   fabric_queue_names[FABRIC_QUEUE_ISOLATE]);
+				   fabric_queue_names[queue]);
 	if (tb[TCA_FABRIC_CLASS_LIMIT_BYTES])
 		print_setting("limit", "limit",
 			      attr_u32(tb[TCA_FABRIC_CLASS_LIMIT_BYTES]),

@@ -388,7 +388,7 @@ static int word_of(const char *text, const char * const *words, int count)
 }
 
 const char * const fabric_frames_names[4] = { "none", "tell", "hear", "both" };
-const char * const fabric_queue_names[2] = { "fifo", "isolate" };
+const char * const fabric_queue_names[__FABRIC_QUEUE_MAX] = { "fifo", "isolate", "pfc" };
 
 static int value_frames(int argc, char **argv, struct nlmsghdr *n, int type)
 {
@@ -402,7 +402,7 @@ static int value_frames(int argc, char **argv, struct nlmsghdr *n, int type)
 
 static int value_queue(int argc, char **argv, struct nlmsghdr *n, int type)
 {
-	int i = word_of(argv[1], fabric_queue_names, 2);
+	int i = word_of(argv[1], fabric_queue_names, __FABRIC_QUEUE_MAX);
 
 	(void)argc;
 	if (i >= 0)

@@ -10,7 +10,7 @@ _tc_fabric_words()
 	case $previous in
 	preset) echo flexpass dctcp soze prio8 ;;
 	frames) echo none tell hear both ;;
-	queue) echo fifo isolate ;;
+	queue) echo fifo isolate pfc ;;
 	switch|switch-port|hop-rtt) ;;
 	stamp) echo none soze tcp-int ;;
 	ecn) echo off ;;

@@ -19,6 +19,7 @@
  *	fabric_line.c		the line
  *	fabric_stamp.c		telemetry
  *	fabric_band.c		which band, marking, rates of bands
+ *	fabric_pfc.c		pauses of whole bands
  *	fabric_switch.c		the shared buffer
  *
  * Everything here is called with the qdisc's root lock held unless it says
@@ -171,7 +172,10 @@ struct fabric_ecn {
  * @colour_bytes: bytes of each colour in @fifo
  * @colour_limit_bytes: most bytes of each colour, 0: none
  * @coloured: any of these limits is set
+ * @queue: FABRIC_QUEUE_*
  * @isolate: parks what passes a congestion root, see fabric_isolate.c
+ * @pfc: pauses neighbours and is paused by them, see fabric_pfc.c
+ * @paused_until_ns: until then the neighbour takes nothing of it
  * @parked_bytes: bytes that are parked, beside those in @fifo
  * @parked_packets: their packets
  * @ecn: marking
@@ -195,7 +199,10 @@ struct fabric_band {
 	u32 colour_bytes[FABRIC_COLOURS];
 	u32 colour_limit_bytes[FABRIC_COLOURS];
 	bool coloured;
+	u8 queue;
 	bool isolate;
+	bool pfc;
+	u64 paused_until_ns;
 	u32 parked_bytes;
 	u32 parked_packets;
 	struct fabric_ecn ecn;
@@ -445,7 +452,7 @@ extern const struct Qdisc_class_ops fabric_class_ops;
  * @colour: limits by colour
  * @reserved_bytes: of the shared buffer
  * @alpha_milli: dynamic threshold
- * @isolate: queue of that type
+ * @queue: FABRIC_QUEUE_*
  */
 struct fabric_class_config {
 	bool strict;
@@ -459,7 +466,7 @@ struct fabric_class_config {
 	u32 colour[FABRIC_COLOURS];
 	u32 reserved_bytes;
 	u32 alpha_milli;
-	bool isolate;
+	u8 queue;
 };
 
 void fabric_class_default(struct fabric_sched *q, struct fabric_band *band);
@@ -513,7 +520,8 @@ int fabric_stats_dump_class(struct Qdisc *sch, struct fabric_band *band,
  * struct fabric_isolate_config - what was said of a port's switch
  * @id: the switch's number, 0: none
  * @port: the port's number there
- * @isolates: it has a band that isolates; else it is only where packets come in
+ * @queue: FABRIC_QUEUE_* of a band that needs the switch; fifo: none, the port is only where
+ *	packets come in
  * @band: that band
  * @frames: FABRIC_FRAMES_*
  * @speed_bps: of the device, 0: as it tells
@@ -522,7 +530,7 @@ int fabric_stats_dump_class(struct Qdisc *sch, struct fabric_band *band,
 struct fabric_isolate_config {
 	u32 id;
 	u8 port;
-	bool isolates;
+	u8 queue;
 	u8 band;
 	u8 frames;
 	u64 speed_bps;
@@ -545,6 +553,13 @@ void fabric_isolate_prepare(struct Qdisc *sch);
 void fabric_isolate_sent(struct fabric_sched *q);
 struct sk_buff *fabric_isolate_frame(struct fabric_sched *q);
 void fabric_isolate_reset(struct fabric_sched *q);
+
+/* fabric_pfc.c: root lock held */
+void fabric_pfc_arrive(struct fabric_sched *q, struct sk_buff *skb, u32 len);
+void fabric_pfc_leave(struct fabric_sched *q, const struct sk_buff *skb,
+		      u32 len);
+
+void fabric_pfc_forget(struct fabric_sched *q, struct fabric_band *band);
 
 /* fabric_genl.c */
 int fabric_genl_init(void);

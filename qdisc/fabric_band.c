@@ -243,7 +243,7 @@ void fabric_band_update(struct fabric_sched *q)
 		band = &q->bands[i];
 		band->index = i;
 		band->plain = !band->child && !band->limit_bytes &&
-			      !band->limit_packets && !band->isolate &&
+			      !band->limit_packets && !band->queue &&
 			      !band->coloured && !band->ecn.red.max &&
 			      !band->pass.rate_bps && !q->buffer;
 	}
@@ -292,7 +292,8 @@ u32 fabric_serve_allowed(struct fabric_sched *q, u64 at_ns)
 	q->retry_ns = 0;
 	while (waiting) {
 		unsigned int i = __ffs(waiting);
-		u64 ready_ns = fabric_band_ready_ns(&q->bands[i]);
+		u64 ready_ns = max(fabric_band_ready_ns(&q->bands[i]),
+				   q->bands[i].paused_until_ns);
 
 		waiting &= waiting - 1;
 		if (ready_ns <= at_ns)

@@ -90,11 +90,11 @@ static const struct nla_policy fabric_class_policy[TCA_FABRIC_CLASS_MAX + 1] = {
 		NLA_POLICY_FULL_RANGE(NLA_U32, &fabric_range_alpha),
 	[TCA_FABRIC_CLASS_LIMIT_PACKETS] = { .type = NLA_U32 },
 	[TCA_FABRIC_CLASS_QUEUE] =
-		NLA_POLICY_MAX(NLA_U8, FABRIC_QUEUE_ISOLATE),
+		NLA_POLICY_MAX(NLA_U8, __FABRIC_QUEUE_MAX - 1),
 };
 
 static const struct fabric_text fabric_class_texts[] = {
-	{ TCA_FABRIC_CLASS_QUEUE, "queue must be fifo (0) or isolate (1)" },
+	{ TCA_FABRIC_CLASS_QUEUE, "queue must be fifo (0), isolate (1) or pfc (2)" },
 	{ TCA_FABRIC_CLASS_QUANTUM_BYTES,
 	  "quantum must be 256 bytes to 1 MiB" },
 	{ TCA_FABRIC_CLASS_WEIGHT, "weight must be 1 to 256" },
@@ -158,7 +158,7 @@ void fabric_class_read(const struct fabric_sched *q,
 	memcpy(c->colour, band->colour_limit_bytes, sizeof(c->colour));
 	c->reserved_bytes = band->reserved_bytes;
 	c->alpha_milli = band->alpha_milli;
-	c->isolate = band->isolate;
+	c->queue = band->queue;
 }
 
 /* Strict, or round robin by weight or by quantum. */
@@ -311,8 +311,7 @@ int fabric_class_parse(struct nlattr *opt, bool buffered,
 	if (tb[TCA_FABRIC_CLASS_LIMIT_BYTES])
 		c->limit_bytes = nla_get_u32(tb[TCA_FABRIC_CLASS_LIMIT_BYTES]);
 	if (tb[TCA_FABRIC_CLASS_QUEUE])
-		c->isolate = nla_get_u8(tb[TCA_FABRIC_CLASS_QUEUE]) ==
-			     FABRIC_QUEUE_ISOLATE;
+		c->queue = nla_get_u8(tb[TCA_FABRIC_CLASS_QUEUE]);
 	if (tb[TCA_FABRIC_CLASS_LIMIT_PACKETS])
 		c->limit_packets =
 			nla_get_u32(tb[TCA_FABRIC_CLASS_LIMIT_PACKETS]);
@@ -351,7 +350,7 @@ void fabric_class_apply(struct fabric_sched *q, struct fabric_band *band,
 			 div64_u64((u64)c->burst_bytes * 8 * NSEC_PER_SEC,
 				   c->rate_bps) : 0;
 	q->shaped &= ~BIT(index);
-	if (c->rate_bps)
+	if (c->rate_bps || band->pfc)
 		q->shaped |= BIT(index);
 
 	band->weight = c->weight;
@@ -410,8 +409,7 @@ int fabric_class_dump_options(struct sk_buff *skb,
 		       nla_put_u32(skb, TCA_FABRIC_CLASS_QUANTUM_BYTES,
 				   c.quantum))
 		return -EMSGSIZE;
-	if ((c.isolate &&
-	     nla_put_u8(skb, TCA_FABRIC_CLASS_QUEUE, FABRIC_QUEUE_ISOLATE)) ||
+	if ((c.queue && nla_put_u8(skb, TCA_FABRIC_CLASS_QUEUE, c.queue)) ||
 	    (c.limit_bytes &&
 	     nla_put_u32(skb, TCA_FABRIC_CLASS_LIMIT_BYTES, c.limit_bytes)) ||
 	    (c.limit_packets &&

@@ -39,7 +39,7 @@ static int fabric_class_change(struct Qdisc *sch, u32 classid, u32 parentid,
 					 extack);
 		if (err)
 			return err;
-		if (c.isolate != band->isolate)
+		if (c.queue != band->queue)
 			return fabric_refuse_attr(extack, tca[TCA_OPTIONS],
 						  "a band's queue is chosen when the port is made");
 	}
@@ -75,9 +75,9 @@ static int fabric_class_delete(struct Qdisc *sch, unsigned long arg,
 		return fabric_refuse_attr(extack, NULL,
 					  arg == 1 ? "the first band stays" :
 					  "only the last band can be deleted");
-	if (fabric_class_band(sch, arg)->isolate)
+	if (fabric_class_band(sch, arg)->queue)
 		return fabric_refuse_attr(extack, NULL,
-					  "the band that isolates stays as long as the port");
+					  "the band that isolates or has pfc stays as long as the port");
 	err = fabric_maps_parse(q, tb, &maps, extack);
 	if (err)
 		return err;
@@ -110,9 +110,9 @@ static int fabric_class_graft(struct Qdisc *sch, unsigned long arg,
 {
 	struct fabric_band *band = fabric_class_band(sch, arg);
 
-	if (band->isolate && new)
+	if (band->queue && new)
 		return fabric_refuse_attr(extack, NULL,
-					  "a band that isolates has no qdisc of its own");
+					  "a band that isolates or has pfc has no qdisc of its own");
 	/* At once: a packet that came in between would never leave. */
 	sch_tree_lock(sch);
 	fabric_band_purge(sch, band, FABRIC_DROP_BAND_GONE);

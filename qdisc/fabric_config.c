@@ -5,6 +5,7 @@
 #include <linux/math64.h>
 
 #include "fabric_config.h"
+#include "core/pfc.h"
 
 FABRIC_RANGE(fabric_range_limit, 1, FABRIC_LIMIT_MAX_BYTES);
 FABRIC_RANGE(fabric_range_bytes, 0, FABRIC_LIMIT_MAX_BYTES);
@@ -378,21 +379,31 @@ static int fabric_bands_parse(const struct fabric_sched *q, struct nlattr **tb,
 	return 0;
 }
 
-/* The band that isolates after the change; -1: none, -2: more than one. */
+/* The band that isolates or has pfc after the change; -1: none, -2: more than one. */
 static int fabric_isolating_band(const struct fabric_sched *q,
 				 const struct fabric_change *change)
 {
 	int i, found = -1;
 
 	for (i = 0; i < change->maps.nbands; i++) {
-		if (!(change->named & BIT(i) ? change->bands[i].isolate :
-					       q->bands[i].isolate))
+		if (!(change->named & BIT(i) ? change->bands[i].queue :
+					       q->bands[i].queue))
 			continue;
 		if (found >= 0)
 			return -2;
 		found = i;
 	}
 	return found;
+}
+
+/* The queue of a band after the change. */
+static u8 fabric_queue_after(const struct fabric_sched *q,
+			     const struct fabric_change *change, int band)
+{
+	if (band < 0)
+		return FABRIC_QUEUE_FIFO;
+	return change->named & BIT(band) ? change->bands[band].queue :
+					   q->bands[band].queue;
 }
 
 /* The port's switch: said when the port is made, and as it was later. */
@@ -419,15 +430,18 @@ static int fabric_isolate_parse(struct Qdisc *sch, struct nlattr **tb,
 		set->frames = nla_get_u8(tb[TCA_FABRIC_FRAMES]);
 	if (band == -2)
 		return fabric_refuse_attr(extack, NULL,
-					  "one band of a port can isolate");
+					  "one band of a port can isolate or have pfc");
 	if (band >= 0 && !set->id)
 		return fabric_refuse_attr(extack, tb[TCA_FABRIC_SWITCH],
-					  "queue isolate needs a switch");
+					  "queue isolate and queue pfc need a switch");
 	if (set->id && change->line.rate_bps)
 		return fabric_refuse_attr(extack, tb[TCA_FABRIC_RATE_BPS],
 					  "a port of a switch is no line: the device has the speed");
-	set->isolates = band >= 0;
+	set->queue = fabric_queue_after(q, change, band);
 	set->band = band < 0 ? 0 : band;
+	if (set->queue == FABRIC_QUEUE_PFC && band >= PFC_CLASSES)
+		return fabric_refuse_attr(extack, NULL,
+					  "pfc has 8 classes, which are bands 1 to 8");
 	if (q->made && (q->isolate ?
 			!fabric_isolate_same(set, fabric_isolate_settings(q)) :
 			set->id))

@@ -110,6 +110,8 @@ fabric_band_enqueue(struct Qdisc *sch, struct fabric_band *band,
 	cb->colour = colour;
 	cb->untimed = false;
 	band->colour_bytes[colour] += len;
+	if (!band->plain && unlikely(band->pfc))
+		fabric_pfc_arrive(q, skb, len);
 	if (band->plain || !unlikely(band->isolate) ||
 	    !fabric_isolate_park(q, band, skb, len)) {
 		fabric_fifo_push(&band->fifo, skb, len);
@@ -143,6 +145,8 @@ fabric_band_pop(struct fabric_sched *q, struct fabric_band *band, bool plain)
 	band->colour_bytes[fabric_cb(skb)->colour] -= len;
 	if (!plain && q->buffer)
 		fabric_buffer_uncharge(q->buffer, band, len);
+	if (!plain && unlikely(band->pfc))
+		fabric_pfc_leave(q, skb, len);
 	if (!band->fifo.head)
 		fabric_order_idle(&q->order, band->index);
 	return skb;

@@ -114,7 +114,7 @@ static int fabric_genl_u64(struct sk_buff *skb, int type, u64 value)
 
 /* Writes what a switch has counted. */
 static int fabric_genl_counts(struct sk_buff *skb, const struct pyr_stats *s,
-			      u64 no_path)
+			      const struct fabric_pfc *pfc, u64 no_path)
 {
 	u64 count[FABRIC_COUNT_MAX + 1] = {
 		[FABRIC_COUNT_PAUSE] = s->sent[PYR_PAUSE],
@@ -134,6 +134,9 @@ static int fabric_genl_counts(struct sk_buff *skb, const struct pyr_stats *s,
 		[FABRIC_COUNT_ROOTS_MAX] = s->roots_max,
 		[FABRIC_COUNT_QUEUES_MAX] = s->assigned_max,
 		[FABRIC_COUNT_NO_PATH] = no_path,
+		[FABRIC_COUNT_PFC_PAUSE] = pfc->pauses,
+		[FABRIC_COUNT_PFC_RESUME] = pfc->resumes,
+		[FABRIC_COUNT_PFC_HEARD] = pfc->heard,
 	};
 	struct nlattr *nest = nla_nest_start(skb, FABRIC_A_COUNTS);
 	int i;
@@ -153,6 +156,7 @@ static int fabric_genl_counts(struct sk_buff *skb, const struct pyr_stats *s,
 /* Writes a switch. */
 static int fabric_genl_switch(struct sk_buff *skb, struct fabric_isolate *iso)
 {
+	struct fabric_pfc pfc;
 	struct pyr_stats stats;
 	u64 ports = 0, no_path;
 	unsigned int i;
@@ -160,6 +164,7 @@ static int fabric_genl_switch(struct sk_buff *skb, struct fabric_isolate *iso)
 	spin_lock_bh(&iso->lock);
 	stats = iso->sw.stats;
 	no_path = iso->no_path;
+	pfc = iso->pfc;
 	for (i = 0; i < PYR_PORTS_MAX; i++) {
 		if (iso->port[i])
 			ports |= BIT_ULL(i);
@@ -168,7 +173,7 @@ static int fabric_genl_switch(struct sk_buff *skb, struct fabric_isolate *iso)
 	return nla_put_u32(skb, FABRIC_A_SWITCH, iso->sw.config.id) ||
 	       fabric_genl_u64(skb, FABRIC_A_PORTS, ports) ||
 	       nla_put_u32(skb, FABRIC_A_PATHS, iso->npaths) ||
-	       fabric_genl_counts(skb, &stats, no_path);
+	       fabric_genl_counts(skb, &stats, &pfc, no_path);
 }
 
 /* Writes a root that the switch knows. */

@@ -96,24 +96,17 @@ static void fabric_isolate_wake(struct Qdisc *sch)
 
 /* ---- frames ------------------------------------------------------------------ */
 
-/* After each call of the core: send what it has to say, let its time pass. */
-static void fabric_isolate_kick(struct fabric_isolate *iso)
-{
-	if (pyr_has_frame(&iso->sw))
-		tasklet_schedule(&iso->sender);
-	/* Not hrtimer_active(): the last tick may just be ending. */
-	if (!iso->sw.roots || iso->ticking)
-		return;
-	iso->ticking = true;
-	hrtimer_start(&iso->tick, ns_to_ktime(iso->sw.config.tick_ns),
-		      HRTIMER_MODE_REL_SOFT);
-}
+/* What goes to a neighbour. */
+struct fabric_frame_out {
+	u16 type;
+	u8 dest[ETH_ALEN];
+	u8 data[FABRIC_FRAME_BYTES];
+};
 
 /* A frame for the neighbour at @dev. */
 static void fabric_frame_send(struct net_device *dev, u32 priority,
-			      const struct pyr_frame *frame)
+			      const struct fabric_frame_out *frame)
 {
-	static const u8 dest[ETH_ALEN] = FABRIC_FRAME_DEST;
 	struct sk_buff *skb;
 	struct ethhdr *eth;
 
@@ -123,15 +116,39 @@ static void fabric_frame_send(struct net_device *dev, u32 priority,
 	skb_reserve(skb, LL_MAX_HEADER);
 	skb_reset_mac_header(skb);
 	eth = skb_put_zero(skb, ETH_ZLEN);
-	ether_addr_copy(eth->h_dest, dest);
+	ether_addr_copy(eth->h_dest, frame->dest);
 	ether_addr_copy(eth->h_source, dev->dev_addr);
-	eth->h_proto = htons(FABRIC_FRAME_ETHERTYPE);
-	pyr_frame_write(frame, (u8 *)(eth + 1));
+	eth->h_proto = htons(frame->type);
+	memcpy(eth + 1, frame->data, sizeof(frame->data));
 	skb_set_network_header(skb, ETH_HLEN);
 	skb->protocol = eth->h_proto;
 	skb->priority = priority;
 	skb->dev = dev;
 	dev_queue_xmit(skb);
+}
+
+/* Takes the next frame of the switch. Return: false: there is none. Context: the switch's
+ * lock.
+ */
+static bool fabric_frame_next(struct fabric_isolate *iso,
+			      struct fabric_frame_out *out, u8 *port)
+{
+	static const u8 dest[ETH_ALEN] = FABRIC_FRAME_DEST;
+	static const u8 pfc_dest[ETH_ALEN] = PFC_DEST;
+	struct pyr_frame frame;
+
+	memset(out->data, 0, sizeof(out->data));
+	if (fabric_pfc_next(iso, out->data, port)) {
+		out->type = PFC_ETHERTYPE;
+		ether_addr_copy(out->dest, pfc_dest);
+		return true;
+	}
+	if (!pyr_next_frame(&iso->sw, &frame, port))
+		return false;
+	out->type = FABRIC_FRAME_ETHERTYPE;
+	ether_addr_copy(out->dest, dest);
+	pyr_frame_write(&frame, out->data);
+	return true;
 }
 
 /* Sends what there is to say. Context: softirq, no lock held. */
@@ -140,7 +157,7 @@ static void fabric_isolate_send(struct tasklet_struct *t)
 	struct fabric_isolate *iso = from_tasklet(iso, t, sender);
 	struct net_device *dev = NULL;
 	struct fabric_isolate_port *p;
-	struct pyr_frame frame;
+	struct fabric_frame_out frame;
 	unsigned int count;
 	u32 priority = 0;
 	bool more;
@@ -148,7 +165,7 @@ static void fabric_isolate_send(struct tasklet_struct *t)
 
 	for (count = 0; count < FABRIC_FRAMES_AT_ONCE; count++) {
 		spin_lock(&iso->lock);
-		more = pyr_next_frame(&iso->sw, &frame, &port);
+		more = fabric_frame_next(iso, &frame, &port);
 		p = more ? iso->port[port] : NULL;
 		if (p) {
 			dev = qdisc_dev(p->sch);
@@ -225,6 +242,51 @@ static struct packet_type fabric_frame_type __read_mostly = {
 	.func	= fabric_isolate_heard,
 };
 
+/* A frame of IEEE 802.1Qbb was heard. Context: softirq. */
+static int fabric_pfc_heard(struct sk_buff *skb, struct net_device *dev,
+			    struct packet_type *type,
+			    struct net_device *orig_dev)
+{
+	u8 buffer[PFC_BYTES], *data;
+	struct fabric_isolate_port *p;
+	struct Qdisc *sch;
+	int quanta;
+
+	data = skb_header_pointer(skb, 0, sizeof(buffer), buffer);
+	if (!data)
+		goto out;
+	rcu_read_lock();
+	sch = rcu_dereference(dev->qdisc);
+	if (!sch || sch->ops != fabric_port_ops)
+		goto unlock;
+	spin_lock(qdisc_lock(sch));
+	p = ((struct fabric_sched *)qdisc_priv(sch))->isolate;
+	if (p && p->joined && p->set.queue == FABRIC_QUEUE_PFC &&
+	    p->set.frames & FABRIC_FRAMES_HEAR) {
+		quanta = pfc_read(p->set.band, data);
+		if (quanta >= 0) {
+			p->band->paused_until_ns = !quanta ? 0 :
+				ktime_get_ns() +
+				pfc_hold_ns(quanta, p->set.speed_bps);
+			spin_lock(&p->iso->lock);
+			p->iso->pfc.heard++;
+			spin_unlock(&p->iso->lock);
+			fabric_isolate_wake(sch);
+		}
+	}
+	spin_unlock(qdisc_lock(sch));
+unlock:
+	rcu_read_unlock();
+out:
+	kfree_skb(skb);
+	return NET_RX_SUCCESS;
+}
+
+static struct packet_type fabric_pfc_type __read_mostly = {
+	.type	= htons(PFC_ETHERTYPE),
+	.func	= fabric_pfc_heard,
+};
+
 /* Time passes. Context: softirq. */
 static enum hrtimer_restart fabric_isolate_tick(struct hrtimer *timer)
 {
@@ -241,9 +303,10 @@ static enum hrtimer_restart fabric_isolate_tick(struct hrtimer *timer)
 		if (p)
 			fabric_isolate_wake(p->sch);
 	}
-	if (pyr_has_frame(&iso->sw))
+	fabric_pfc_tick(iso);
+	if (iso->pfc.tell || pyr_has_frame(&iso->sw))
 		tasklet_schedule(&iso->sender);
-	again = iso->sw.roots;
+	again = iso->sw.roots || iso->pfc.paused;
 	iso->ticking = again;
 	if (again)
 		hrtimer_forward_now(timer, ns_to_ktime(iso->sw.config.tick_ns));
@@ -252,23 +315,6 @@ static enum hrtimer_restart fabric_isolate_tick(struct hrtimer *timer)
 }
 
 /* ---- packets ----------------------------------------------------------------- */
-
-/* The port at which a packet came in; PYR_NONE: at none of the switch. */
-static u8 fabric_isolate_ingress(const struct fabric_isolate *iso, int ifindex)
-{
-	u8 port = iso->by_ifindex[ifindex & FABRIC_IFINDEX_MASK];
-
-	if (!ifindex)
-		return PYR_NONE;	/* made here */
-	if (port < PYR_PORTS_MAX && iso->port[port] &&
-	    iso->port[port]->ifindex == ifindex)
-		return port;
-	for (port = 0; port < PYR_PORTS_MAX; port++) {
-		if (iso->port[port] && iso->port[port]->ifindex == ifindex)
-			return port;
-	}
-	return PYR_NONE;
-}
 
 struct hlist_head *fabric_path_head(struct fabric_isolate *iso,
 				    const struct fabric_path_key *key)
@@ -462,6 +508,7 @@ void fabric_isolate_reset(struct fabric_sched *q)
 
 	while ((skb = fabric_fifo_pop(&p->frames, &len)))
 		rtnl_kfree_skbs(skb, skb);
+	p->band->paused_until_ns = 0;
 	if (!p->joined)
 		return;
 	spin_lock(&iso->lock);
@@ -481,6 +528,18 @@ void fabric_isolate_reset(struct fabric_sched *q)
 }
 
 /* ---- switches and ports ------------------------------------------------------ */
+
+/* Frames are looked at while there is a switch. */
+static void fabric_frames_listen(bool listen)
+{
+	if (listen) {
+		dev_add_pack(&fabric_frame_type);
+		dev_add_pack(&fabric_pfc_type);
+	} else {
+		dev_remove_pack(&fabric_frame_type);
+		dev_remove_pack(&fabric_pfc_type);
+	}
+}
 
 /* A switch without ports. Return: it or NULL. */
 static struct fabric_isolate *fabric_isolate_make(struct net *net, u32 id)
@@ -509,7 +568,7 @@ static struct fabric_isolate *fabric_isolate_make(struct net *net, u32 id)
 	hrtimer_setup(&iso->tick, fabric_isolate_tick, CLOCK_MONOTONIC,
 		      HRTIMER_MODE_REL_SOFT);
 	if (list_empty(&fabric_isolates))
-		dev_add_pack(&fabric_frame_type);
+		fabric_frames_listen(true);
 	list_add_tail(&iso->list, &fabric_isolates);
 	return iso;
 }
@@ -525,7 +584,7 @@ static void fabric_isolate_put(struct fabric_isolate *iso)
 		return;
 	list_del(&iso->list);
 	if (list_empty(&fabric_isolates))
-		dev_remove_pack(&fabric_frame_type);
+		fabric_frames_listen(false);
 	hrtimer_cancel(&iso->tick);
 	tasklet_kill(&iso->sender);
 	for (i = 0; i < FABRIC_PATHS_HASH; i++) {
@@ -565,7 +624,10 @@ static void fabric_isolate_plug(struct fabric_isolate_port *p)
 		iso->sw.config.tick_ns = min_t(u64, tick_ns,
 					       FABRIC_TICK_MAX_NS);
 	iso->port[p->index] = p;
-	iso->by_ifindex[p->ifindex & FABRIC_IFINDEX_MASK] = p->index;
+	WRITE_ONCE(iso->ifindex[p->index], p->ifindex);
+	WRITE_ONCE(iso->by_ifindex[p->ifindex & FABRIC_IFINDEX_MASK], p->index);
+	if (p->set.queue == FABRIC_QUEUE_PFC && p->config.tell)
+		iso->pfc.tells |= BIT_ULL(p->index);
 	WRITE_ONCE(p->joined, true);
 	spin_unlock_bh(&iso->lock);
 }
@@ -590,7 +652,8 @@ fabric_isolate_port_make(struct Qdisc *sch,
 	p->config.hop_rtt_ns = set->hop_rtt_ns;
 	p->config.epoch = get_random_u32();
 	p->config.tell = set->frames & FABRIC_FRAMES_TELL;
-	p->config.hear = set->isolates && set->frames & FABRIC_FRAMES_HEAR;
+	p->config.hear = set->queue == FABRIC_QUEUE_ISOLATE &&
+			 set->frames & FABRIC_FRAMES_HEAR;
 	return p;
 }
 
@@ -659,7 +722,9 @@ int fabric_isolate_join(struct Qdisc *sch, struct fabric_isolate_config *set,
 		return err;
 	}
 	q->isolate = p;
-	p->band->isolate = set->isolates;
+	p->band->queue = set->queue;
+	p->band->isolate = set->queue == FABRIC_QUEUE_ISOLATE;
+	p->band->pfc = set->queue == FABRIC_QUEUE_PFC;
 	return 0;
 }
 
@@ -675,7 +740,7 @@ bool fabric_isolate_same(const struct fabric_isolate_config *a,
 			 const struct fabric_isolate_config *b)
 {
 	return a->id == b->id && a->port == b->port && a->band == b->band &&
-	       a->isolates == b->isolates && a->frames == b->frames && a->speed_bps == b->speed_bps &&
+	       a->queue == b->queue && a->frames == b->frames && a->speed_bps == b->speed_bps &&
 	       a->hop_rtt_ns == b->hop_rtt_ns;
 }
 
@@ -691,6 +756,10 @@ static void fabric_isolate_unplug(struct fabric_sched *q,
 	spin_lock(&iso->lock);
 	if (p->joined) {
 		iso->port[p->index] = NULL;
+		WRITE_ONCE(iso->ifindex[p->index], 0);
+		iso->pfc.tells &= ~BIT_ULL(p->index);
+		iso->pfc.paused &= ~BIT_ULL(p->index);
+		iso->pfc.tell &= ~BIT_ULL(p->index);
 		WRITE_ONCE(p->joined, false);
 		pyr_port_down(&iso->sw, p->index);
 		fabric_isolate_kick(iso);
@@ -699,7 +768,9 @@ static void fabric_isolate_unplug(struct fabric_sched *q,
 	}
 	spin_unlock(&iso->lock);
 	q->isolate = NULL;
+	p->band->queue = FABRIC_QUEUE_FIFO;
 	p->band->isolate = false;
+	p->band->pfc = false;
 	spin_unlock_bh(qdisc_lock(p->sch));
 }
 

@@ -11,6 +11,7 @@
 #include <linux/spinlock.h>
 
 #include "fabric.h"
+#include "core/pfc.h"
 #include "core/pyrrha.h"
 
 #define FABRIC_PATHS_HASH	1024	/* a power of two */
@@ -70,6 +71,26 @@ struct fabric_isolate_port {
 };
 
 /**
+ * struct fabric_pfc - pauses of whole bands
+ * @held: bytes that came in by each port and wait at others; without the lock
+ * @tells: ports that pause their neighbours
+ * @paused: those of them whose neighbour waits
+ * @tell: those of them that have a frame to send
+ * @pauses: frames sent
+ * @resumes: frames sent that end a pause
+ * @heard: frames obeyed
+ */
+struct fabric_pfc {
+	atomic_t held[PYR_PORTS_MAX];
+	u64 tells;
+	u64 paused;
+	u64 tell;
+	u64 pauses;
+	u64 resumes;
+	u64 heard;
+};
+
+/**
  * struct fabric_isolate - a switch
  * @list: all of them
  * @net: its namespace; compared only
@@ -78,11 +99,13 @@ struct fabric_isolate_port {
  * @no_path: packets whose path nobody told, of those that were looked at
  * @lock: protects all below; nests in root locks
  * @port: its ports, NULL: none of that number
- * @by_ifindex: a port by the last bits of its device's index, a guess
+ * @ifindex: its ports' devices, 0: none; read without the lock
+ * @by_ifindex: a port by the last bits of its device's index, a guess; likewise
  * @ticking: @tick is set, or will set itself again
  * @sender: sends frames
  * @tick: core's time
  * @paths: table of paths
+ * @pfc: pauses of whole bands
  * @sw: the core's state
  */
 struct fabric_isolate {
@@ -93,13 +116,51 @@ struct fabric_isolate {
 	u64 no_path;
 	spinlock_t lock;	/* nests in root locks */
 	struct fabric_isolate_port *port[PYR_PORTS_MAX];
+	int ifindex[PYR_PORTS_MAX];
 	u8 by_ifindex[FABRIC_IFINDEX_MASK + 1];
 	bool ticking;
 	struct tasklet_struct sender;
 	struct hrtimer tick;
 	struct hlist_head paths[FABRIC_PATHS_HASH];
+	struct fabric_pfc pfc;
 	struct pyr_switch sw;
 };
+
+/* The port at which a packet came in; PYR_NONE: at none of the switch. */
+static inline u8 fabric_isolate_ingress(const struct fabric_isolate *iso,
+					int ifindex)
+{
+	u8 port = READ_ONCE(iso->by_ifindex[ifindex & FABRIC_IFINDEX_MASK]);
+
+	if (!ifindex)
+		return PYR_NONE;	/* made here */
+	if (port < PYR_PORTS_MAX && READ_ONCE(iso->ifindex[port]) == ifindex)
+		return port;
+	for (port = 0; port < PYR_PORTS_MAX; port++) {
+		if (READ_ONCE(iso->ifindex[port]) == ifindex)
+			return port;
+	}
+	return PYR_NONE;
+}
+
+/* After each change: send what there is to say, let time pass. Context: the switch's
+ * lock.
+ */
+static inline void fabric_isolate_kick(struct fabric_isolate *iso)
+{
+	if (iso->pfc.tell || pyr_has_frame(&iso->sw))
+		tasklet_schedule(&iso->sender);
+	/* Not hrtimer_active(): the last tick may just be ending. */
+	if ((!iso->sw.roots && !iso->pfc.paused) || iso->ticking)
+		return;
+	iso->ticking = true;
+	hrtimer_start(&iso->tick, ns_to_ktime(iso->sw.config.tick_ns),
+		      HRTIMER_MODE_REL_SOFT);
+}
+
+/* fabric_pfc.c: the switch's lock held */
+bool fabric_pfc_next(struct fabric_isolate *iso, u8 *data, u8 *port);
+void fabric_pfc_tick(struct fabric_isolate *iso);
 
 void fabric_isolates_lock(void);
 void fabric_isolates_unlock(void);

@@ -180,20 +180,17 @@ static __always_inline struct sk_buff *fabric_serve(struct Qdisc *sch,
 	return skb;
 }
 
-/* The next packet of a port of a switch: frames first, and what is parked moves. */
-static noinline struct sk_buff *fabric_serve_isolating(struct Qdisc *sch,
-						       u64 now_ns)
+/* A port of a switch sends frames first, and lets what is parked move. Return: a frame or
+ * NULL.
+ */
+static noinline struct sk_buff *fabric_dequeue_frame(struct Qdisc *sch)
 {
-	struct fabric_sched *q = qdisc_priv(sch);
-	struct sk_buff *skb = fabric_isolate_frame(q);
+	struct sk_buff *skb = fabric_isolate_frame(qdisc_priv(sch));
 
 	if (skb)
 		return fabric_leave(sch, skb, 1);
 	fabric_isolate_prepare(sch);
-	skb = fabric_serve(sch, now_ns);
-	if (skb && q->bands[fabric_cb(skb)->band].isolate)
-		fabric_isolate_sent(q);
-	return skb;
+	return NULL;
 }
 
 /* The device has room. Context: softirq or process, root lock held. */
@@ -207,10 +204,17 @@ static struct sk_buff *fabric_dequeue(struct Qdisc *sch)
 		return NULL;
 
 	now_ns = ktime_get_ns();
-	if (unlikely(q->isolate))
-		return fabric_serve_isolating(sch, now_ns);
-	if (likely(!q->line.rate_bps && !q->flying.head))
-		return fabric_serve(sch, now_ns);
+	if (likely(!q->line.rate_bps && !q->flying.head)) {
+		/* Once in the text, for it is long: with a switch and without. */
+		skb = unlikely(q->isolate) ? fabric_dequeue_frame(sch) : NULL;
+		if (unlikely(skb))
+			return skb;
+		skb = fabric_serve(sch, now_ns);
+		if (unlikely(q->isolate) && skb &&
+		    q->bands[fabric_cb(skb)->band].isolate)
+			fabric_isolate_sent(q);
+		return skb;
+	}
 	skb = fabric_line_dequeue(sch, now_ns);
 	if (!skb)
 		return NULL;
@@ -242,6 +246,8 @@ static void fabric_reset(struct Qdisc *sch)
 
 		if (q->buffer)
 			fabric_buffer_leave(q->buffer, band);
+		if (band->pfc)
+			fabric_pfc_forget(q, band);
 		fabric_fifo_purge(&band->fifo);
 		memset(band->colour_bytes, 0, sizeof(band->colour_bytes));
 		if (band->child)

@@ -44,6 +44,9 @@ static const char * const count_names[FABRIC_COUNT_MAX + 1] = {
 	[FABRIC_COUNT_ROOTS_MAX] = "roots_max",
 	[FABRIC_COUNT_QUEUES_MAX] = "queues_max",
 	[FABRIC_COUNT_NO_PATH] = "no_path",
+	[FABRIC_COUNT_PFC_PAUSE] = "pfc_pause_sent",
+	[FABRIC_COUNT_PFC_RESUME] = "pfc_resume_sent",
+	[FABRIC_COUNT_PFC_HEARD] = "pfc_heard",
 };
 
 static struct nl_sock *sock;

@@ -16,6 +16,8 @@
  *	fabric_send frame DEV TYPE EPOCH SEQUENCE SWITCH PORT DISTANCE HOLD-NS [BYTES]
  *		a frame between switch ports (linux/fabric_frame.h), cut off after
  *		BYTES of its contents
+ *	fabric_send pfc DEV CLASS QUANTA
+ *		a frame of IEEE 802.1Qbb: the class waits so long
  *	fabric_send record DEV
  *		prints "NS DSCP ECN BYTES" of each UDP packet on DEV, NS since the
  *		first; ends when none has come for a while
@@ -296,8 +298,32 @@ static int send_frame(char **argv)
 	return 0;
 }
 
+static int send_pfc(char **argv)
+{
+	struct sockaddr_ll at = {
+		.sll_family = AF_PACKET,
+		.sll_ifindex = if_nametoindex(argv[0]),
+	};
+	uint8_t p[60] = {
+		0x01, 0x80, 0xc2, 0, 0, 0x01, 2, 0, 0, 0, 0, 0xcc, 0x88, 0x08,
+		0x01, 0x01,
+	};
+	int fd = socket(AF_PACKET, SOCK_RAW, 0), class = atoi(argv[1]) & 7;
+	int quanta = atoi(argv[2]);
+
+	p[17] = 1 << class;
+	p[18 + 2 * class] = quanta >> 8;
+	p[19 + 2 * class] = quanta;
+	if (fd < 0 || !at.sll_ifindex ||
+	    sendto(fd, p, sizeof(p), 0, (struct sockaddr *)&at, sizeof(at)) < 0)
+		return fail(argv[0]);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
+	if (argc == 5 && !strcmp(argv[1], "pfc"))
+		return send_pfc(argv + 2);
 	if ((argc == 10 || argc == 11) && !strcmp(argv[1], "frame"))
 		return send_frame(argv + 2);
 	if (argc >= 5 && !strcmp(argv[1], "udp"))

@@ -171,6 +171,75 @@ test_paths_from_a_file()
 	empty
 }
 
+# pfc CLASS QUANTA: from the neighbour of port e0
+pfc() { ip netns exec fb "$SEND" pfc e0 "$1" "$2" || fault "not sent"; sleep 0.000001; }
+
+# 1000 quanta of 512 bit are 51.2 us at 10 Gbit/s.
+test_pfc_pauses_the_band()
+{
+	port limit 1mb bands 2 switch 1 switch-port 0 frames both speed 10gbit \
+		dscp 1:1 2:2 band 2 queue pfc
+	pfc 1 1000
+	send 20 4:1000 8:1000
+	expect "the other band is sent" "$(cls 1 .backlog_packets)" -eq 0
+	expect "this one waits" "$(cls 2 .backlog_packets)" -eq 20
+	sleep 0.00004
+	expect "as long as it was told" "$(cls 2 .backlog_packets)" -eq 20
+	sleep 0.00002
+	expect "and no longer" "$(cls 2 .backlog_packets)" -eq 0
+	pfc 1 60000
+	pfc 0 60000
+	send 20 4:1000 8:1000
+	expect "another class" "$(cls 1 .backlog_packets)" -eq 0
+	expect "this one waits again" "$(cls 2 .backlog_packets)" -eq 20
+	pfc 1 0
+	sleep 0.000001
+	expect "until it may go on" "$(cls 2 .backlog_packets)" -eq 0
+	expect "obeyed" "$(sw .pfc_heard)" -eq 3
+	empty
+}
+
+# Packets that come in by e1 and wait at e0 pause the neighbour at e1, until they have gone.
+test_pfc_pauses_who_fills_it()
+{
+	port limit 100kb switch 1 switch-port 0 frames both speed 10gbit band 1 queue pfc
+	tc -n fa qdisc replace dev e1 root handle 1: fabric limit 100kb switch 1 switch-port 1 \
+		frames both speed 10gbit band 1 queue pfc
+	ip netns exec fa sysctl -q -w net.ipv4.ip_forward=1
+	ip -n fa neigh replace 10.0.0.77 lladdr 02:00:00:00:00:77 dev e0
+	ip -n fb addr del 10.0.0.2/24 dev e0
+	ip -n fb route replace 10.0.0.0/24 via 10.0.1.1 dev e1
+	ip -n fb neigh replace 10.0.1.1 dev e1 \
+		lladdr "$(ip -n fa -j link show e1 | jq -r '.[0].address')"
+	ip -n fb addr add 10.0.1.2/24 dev e1 2>/dev/null
+	pfc 0 60000
+	ip netns exec fb "$SEND" udp 10.0.0.77 10 0:1000
+	expect "wait" "$(cls 1 .backlog_packets)" -eq 10
+	expect "an eighth is not there yet" "$(sw .pfc_pause_sent)" -eq 0
+	ip netns exec fb "$SEND" udp 10.0.0.77 3 0:1000
+	sleep 0.000001
+	expect "paused" "$(sw .pfc_pause_sent)" -ge 1
+	expect "not resumed" "$(sw .pfc_resume_sent)" -eq 0
+	paused=$(sw .pfc_pause_sent)
+	sleep 0.0001
+	expect "repeated" "$(sw .pfc_pause_sent)" -gt "$paused"
+	expect "goes out" "$(ip netns exec fa tc -s -j qdisc show dev e1 | jq '.[0].packets')" -gt 1
+	pfc 0 0
+	sleep 0.0001
+	expect "resumed" "$(sw .pfc_resume_sent)" -eq 1
+	paused=$(sw .pfc_pause_sent)
+	sleep 0.001
+	expect "no more pauses" "$(sw .pfc_pause_sent)" -eq "$paused"
+	# What is thrown away is no longer counted either.
+	pfc 0 60000
+	ip netns exec fb "$SEND" udp 10.0.0.77 20 0:1000
+	sleep 0.0001
+	expect "paused anew" "$(sw .pfc_pause_sent)" -gt "$paused"
+	ip -n fa link set e0 down
+	sleep 0.0001
+	expect "resumed, the packets are gone" "$(sw .pfc_resume_sent)" -eq 2
+}
+
 test_isolation_refusals()
 {
 	# refused TEXT WORDS...: tc's answer
@@ -181,7 +250,9 @@ test_isolation_refusals()
 		tc -n fa qdisc add dev e0 root handle 1: fabric "$@" 2>"$out" && fault "accepted: $*"
 		grep -qF "$text" "$out" || fault "$*: $(cat "$out")"
 	}
-	refused "queue isolate needs a switch" band 1 queue isolate
+	refused "need a switch" band 1 queue isolate
+	refused "need a switch" band 1 queue pfc
+	refused "pfc has 8 classes" bands 9 switch 1 band 9 queue pfc
 	refused "one band of a port can isolate" bands 2 switch 1 band 1 queue isolate band 2 queue isolate
 	refused "a port of a switch is no line" rate 1gbit switch 1 band 1 queue isolate
 	isolating

@@ -100,6 +100,8 @@ enum {
 enum {
 	FABRIC_QUEUE_FIFO,
 	FABRIC_QUEUE_ISOLATE,	/* a queue for each congestion root further down */
+	FABRIC_QUEUE_PFC,	/* a fifo that pauses neighbours (IEEE 802.1Qbb) */
+	__FABRIC_QUEUE_MAX,
 };
 
 /* Frames to and from the neighbour; a neighbour that is not trusted is not heard. */
@@ -271,6 +273,9 @@ enum {
 	FABRIC_COUNT_ROOTS_MAX,	/* most roots at a time */
 	FABRIC_COUNT_QUEUES_MAX, /* most queues in use at a port */
 	FABRIC_COUNT_NO_PATH,	/* packets whose path nobody told */
+	FABRIC_COUNT_PFC_PAUSE,	/* frames of IEEE 802.1Qbb sent: wait */
+	FABRIC_COUNT_PFC_RESUME, /* and go on */
+	FABRIC_COUNT_PFC_HEARD,	/* such frames obeyed */
 	__FABRIC_COUNT_MAX,
 };
 
