@@ -78,7 +78,8 @@ static int fl_profile_put_setting(struct sk_buff *skb,
 	    nla_put_u8(skb, FL_A_SETTING_FROM, from) ||
 	    nla_put_u32(skb, FL_A_SETTING_DEFAULT, st->initial) ||
 	    nla_put_u32(skb, FL_A_SETTING_LOWEST, st->min) ||
-	    nla_put_u32(skb, FL_A_SETTING_HIGHEST, st->max))
+	    nla_put_u32(skb, FL_A_SETTING_HIGHEST, st->max) ||
+	    (st->research && nla_put_flag(skb, FL_A_SETTING_RESEARCH)))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;

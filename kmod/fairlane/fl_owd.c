@@ -18,7 +18,7 @@
  * fl_owd_want() - the profile may have switched it on or off
  * @sk: the socket; caller holds its lock
  * @tel: the socket's telemetry, NULL = none; updated
- * @want: net.fairlane.owd
+ * @want: net.fairlane.research.owd
  *
  * Return: true if that changed the size of packets.
  */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Settings of a network namespace: /proc/sys/net/fairlane/. Each name, unit,
+ * Settings of a network namespace: /proc/sys/net/fairlane/, and those for researchers in
+ * its folder research. Each name, unit,
  * range and default is in Documentation/sysctl.rst; struct fl_profile says
  * what the common ones are for, a congestion control's header what its own are
  * for. fl_setting.h has how a control brings them.
@@ -33,16 +34,16 @@
  */
 static struct fl_setting fl_common_table[] = {
 	FL_SETTING(struct fl_profile, line_rate_mbps, 0, 0, FL_LINE_MAX_MBPS),
-	FL_SETTING(struct fl_profile, line_rate_measured, 0, 0, 1),
+	FL_RESEARCH_SETTING(struct fl_profile, line_rate_measured, 0, 0, 1),
 	FL_SETTING(struct fl_profile, base_rtt_ns, 0, 0, 1000000000),
-	FL_SETTING(struct fl_profile, fluct_ns, 3200, 0, 50000000),
+	FL_RESEARCH_SETTING(struct fl_profile, fluct_ns, 3200, 0, 50000000),
 	FL_SETTING(struct fl_profile, noise_ns, 800, 1, 50000000),
-	FL_SETTING(struct fl_profile, ai_bytes, 150, 1, 1000000),
-	FL_SETTING(struct fl_profile, gso_segs, 1, 1, 64),
-	FL_SETTING(struct fl_profile, ss_compat, 0, 0, 1),
+	FL_RESEARCH_SETTING(struct fl_profile, ai_bytes, 150, 1, 1000000),
+	FL_RESEARCH_SETTING(struct fl_profile, gso_segs, 1, 1, 64),
+	FL_RESEARCH_SETTING(struct fl_profile, ss_compat, 0, 0, 1),
 	FL_SETTING(struct fl_profile, telemetry, FL_TEL_OWN, 0,
 		   __FL_TEL_MODES - 1),
-	FL_SETTING(struct fl_profile, owd, 0, 0, 1),
+	FL_RESEARCH_SETTING(struct fl_profile, owd, 0, 0, 1),
 };
 
 static struct fl_settings fl_common = {
@@ -70,14 +71,14 @@ struct fl_net {
  * @list: of the namespace
  * @settings: the table
  * @fn: the namespace
- * @header: the registered sysctl table
- * @table: the files, with an empty entry at their end
+ * @header: the registered sysctl tables: operators' and researchers', NULL = empty
+ * @table: the files of each, with an empty entry at their end
  */
 struct fl_net_table {
 	struct list_head list;
 	const struct fl_settings *settings;
 	struct fl_net *fn;
-	struct ctl_table_header *header;
+	struct ctl_table_header *header[2];
 	struct ctl_table table[];
 };
 
@@ -177,17 +178,17 @@ void fl_profile_write(struct net *net, size_t i, u32 value)
 static int fl_setting_handler(FL_CTL_TABLE *ctl, int write, void *buffer,
 			      size_t *lenp, loff_t *ppos)
 {
-	int err = proc_douintvec_minmax(ctl, write, buffer, lenp, ppos);
-	const struct fl_setting *st;
-	struct fl_net_table *t;
+	const struct fl_setting *st = ctl->extra1;
+	unsigned int min = st->min, max = st->max;
+	struct ctl_table file = *ctl;
+	int err;
 
-	if (err || !write)
-		return err;
-	/* the entry's place in its table is the setting's in its own */
-	st = container_of((unsigned int *)ctl->extra1, struct fl_setting, min);
-	t = container_of(ctl, struct fl_net_table, table[st->offset / sizeof(u32)]);
-	fl_profile_written(t->fn);
-	return 0;
+	file.extra1 = &min;
+	file.extra2 = &max;
+	err = proc_douintvec_minmax(&file, write, buffer, lenp, ppos);
+	if (!err && write)
+		fl_profile_written(ctl->extra2);
+	return err;
 }
 
 /* Bits of the numbers of a table's settings. */
@@ -196,36 +197,65 @@ static u64 fl_settings_bits(const struct fl_settings *s)
 	return GENMASK_ULL(s->first + s->count - 1, s->first);
 }
 
+/* Takes back the files of a table. */
+static void fl_table_unregister(struct fl_net_table *t)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(t->header); i++)
+		if (t->header[i])
+			unregister_net_sysctl_table(t->header[i]);
+}
+
+/* Makes the files of a table, operators' or researchers', from @file on. Return: the end
+ * of what is used of the array; NULL without memory.
+ */
+static struct ctl_table *fl_table_register(struct fl_net_table *t,
+					   struct ctl_table *file, bool research)
+{
+	const struct fl_settings *s = t->settings;
+	struct ctl_table *first = file;
+	size_t i;
+
+	for (i = 0; i < s->count; i++) {
+		if (s->table[i].research != research)
+			continue;
+		*file++ = (struct ctl_table) {
+			.procname = s->table[i].name,
+			.data = &t->fn->profile.value[s->first + i],
+			.maxlen = sizeof(u32),
+			.mode = 0644,
+			.proc_handler = fl_setting_handler,
+			.extra1 = &s->table[i],
+			.extra2 = t->fn,
+		};
+	}
+	if (file == first)
+		return file;
+	t->header[research] =
+		fl_register_net_sysctl(t->fn->net, research ? "net/fairlane/research" :
+				       "net/fairlane", first, file - first);
+	return t->header[research] ? file + 1 : NULL;
+}
+
 /* A table's settings come to a namespace. Context: fl_settings_lock held. */
 static int fl_table_add(struct fl_net *fn, const struct fl_settings *s)
 {
+	struct ctl_table *file;
 	struct fl_net_table *t;
 	size_t i;
 
-	/* fl_table_add() stores a ctl_table for each setting and an empty one */
-	t = kzalloc(struct_size(t, table, s->count + 1), GFP_KERNEL_ACCOUNT);
+	/* each setting has an entry, each of the two tables an empty one */
+	t = kzalloc(struct_size(t, table, s->count + 2), GFP_KERNEL_ACCOUNT);
 	if (!t)
 		return -ENOMEM;
 	t->settings = s;
 	t->fn = fn;
-	for (i = 0; i < s->count; i++) {
-		struct fl_setting *st = &s->table[i];
-		u32 *value = &fn->profile.value[s->first + i];
-
-		WRITE_ONCE(*value, st->initial);
-		t->table[i] = (struct ctl_table) {
-			.procname = st->name,
-			.data = value,
-			.maxlen = sizeof(*value),
-			.mode = 0644,
-			.proc_handler = fl_setting_handler,
-			.extra1 = &st->min,
-			.extra2 = &st->max,
-		};
-	}
-	t->header = fl_register_net_sysctl(fn->net, "net/fairlane", t->table,
-					   s->count);
-	if (!t->header) {
+	for (i = 0; i < s->count; i++)
+		WRITE_ONCE(fn->profile.value[s->first + i], s->table[i].initial);
+	file = fl_table_register(t, t->table, false);
+	if (!file || !fl_table_register(t, file, true)) {
+		fl_table_unregister(t);
 		kfree(t);
 		return -ENOMEM;
 	}
@@ -237,7 +267,7 @@ static int fl_table_add(struct fl_net *fn, const struct fl_settings *s)
 /* A table's settings leave a namespace. Context: fl_settings_lock held. */
 static void fl_table_remove(struct fl_net_table *t)
 {
-	unregister_net_sysctl_table(t->header);
+	fl_table_unregister(t);
 	fl_prefix_forget_settings(t->fn->net, fl_settings_bits(t->settings));
 	list_del(&t->list);
 	kfree(t);

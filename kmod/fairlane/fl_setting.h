@@ -5,11 +5,16 @@
  *	a profile   value[0 .. FL_SETTINGS_MAX), one u32 a setting
  *	            [ common: struct fl_profile's fields ][ tcp_soze's ][ tcp_swift's ] ...
  *
+ * An operator has four numbers to know (base RTT, line rate, noise, Soeze's alpha) and
+ * two switches (telemetry, credit); they lie in /proc/sys/net/fairlane/. All others have
+ * a default that is right where those are, are for researchers, and lie in
+ * /proc/sys/net/fairlane/research/.
+ *
  * fairlane.ko knows the common settings only. A congestion control brings a table
  * of its own: a struct of u32 fields, a struct fl_setting for each, and a
  * struct fl_settings that names both. While the control's module is registered,
  * its settings have room in every profile, a file each in
- * /proc/sys/net/fairlane/, and their names in netlink; "fairlane profile" finds
+ * /proc/sys, and their names in netlink; "fairlane profile" finds
  * them there. The control reads them by fl_profile_part().
  */
 #ifndef FL_SETTING_H
@@ -28,8 +33,7 @@
  * @initial: default
  * @min: smallest value
  * @max: largest value
- *
- * Not const: sysctl tables point to @min and @max through void pointers.
+ * @research: for researchers, not for operators
  */
 struct fl_setting {
 	const char *name;
@@ -37,12 +41,18 @@ struct fl_setting {
 	unsigned int initial;
 	unsigned int min;
 	unsigned int max;
+	bool research;
 };
 
 /* The setting @field_ of the struct @type_, whose fields all are u32. */
 #define FL_SETTING(type_, field_, initial_, min_, max_)			\
 	{ .name = #field_, .offset = offsetof(type_, field_),		\
 	  .initial = initial_, .min = min_, .max = max_ }
+
+/* The same for researchers. */
+#define FL_RESEARCH_SETTING(type_, field_, initial_, min_, max_)	\
+	{ .name = #field_, .offset = offsetof(type_, field_),		\
+	  .initial = initial_, .min = min_, .max = max_, .research = true }
 
 /**
  * struct fl_settings - the settings that a module brings

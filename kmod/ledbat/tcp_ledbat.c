@@ -18,7 +18,7 @@
  * Otherwise the RTT serves, in ns. It bounds the one-way delay, too: see
  * fl_ledbat_queue_ns().
  *
- * Target: net.fairlane.ledbat_target_ns. With 0, the default, the PrioPlus
+ * Target: net.fairlane.research.ledbat_target_ns. With 0, the default, the PrioPlus
  * channel of the socket's priority, i * (A + B), at least one channel: what the
  * PrioPlus paper compares with (section 6: 4 to 32 us). The RFC's 100 ms is for
  * paths with queues that deep.
@@ -55,11 +55,11 @@ struct ledbat_settings {
 };
 
 static struct fl_setting ledbat_setting_table[] = {
-	FL_SETTING(struct ledbat_settings, ledbat_target_ns, 0, 0, 100000000),
-	FL_SETTING(struct ledbat_settings, ledbat_gain_permille, 1000, 1, 1000),
-	FL_SETTING(struct ledbat_settings, ledbat_allowed_pkts, 1, 1, 64),
-	FL_SETTING(struct ledbat_settings, ledbat_init_pkts, 2, 1, TCP_INIT_CWND),
-	FL_SETTING(struct ledbat_settings, ledbat_min_pkts, 2, 1, TCP_INIT_CWND),
+	FL_RESEARCH_SETTING(struct ledbat_settings, ledbat_target_ns, 0, 0, 100000000),
+	FL_RESEARCH_SETTING(struct ledbat_settings, ledbat_gain_permille, 1000, 1, 1000),
+	FL_RESEARCH_SETTING(struct ledbat_settings, ledbat_allowed_pkts, 1, 1, 64),
+	FL_RESEARCH_SETTING(struct ledbat_settings, ledbat_init_pkts, 2, 1, TCP_INIT_CWND),
+	FL_RESEARCH_SETTING(struct ledbat_settings, ledbat_min_pkts, 2, 1, TCP_INIT_CWND),
 };
 
 static struct fl_settings ledbat_table = {

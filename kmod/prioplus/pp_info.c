@@ -11,7 +11,7 @@
  *	pacing_gain	virtual priority
  *	cwnd_gain	#flow, estimated flows of this priority
  *
- * net.fairlane.ss_compat = 0 switches it off. Who asks with FL_DIAG_EXT, as
+ * net.fairlane.research.ss_compat = 0 switches it off. Who asks with FL_DIAG_EXT, as
  * fairlane and a patched ss do, gets our own attribute (fl_diag.c).
  */
 #include <linux/inet_diag.h>

@@ -98,11 +98,11 @@ struct sz_settings {
 
 static struct fl_setting sz_setting_table[] = {
 	FL_SETTING(struct sz_settings, soze_alpha_mbps, 0, 0, SZ_RATE_MAX_MBPS),
-	FL_SETTING(struct sz_settings, soze_beta_mbps, 0, 0, SZ_RATE_MAX_MBPS),
-	FL_SETTING(struct sz_settings, soze_p_ns, 0, 0, SZ_P_MAX_NS),
-	FL_SETTING(struct sz_settings, soze_k_ns, 0, 0, SZ_K_MAX_NS),
-	FL_SETTING(struct sz_settings, soze_m_permille, 0, 0, SZ_M_MAX_PERMILLE),
-	FL_SETTING(struct sz_settings, soze_form, 0, 0, SZ_FORMS - 1),
+	FL_RESEARCH_SETTING(struct sz_settings, soze_beta_mbps, 0, 0, SZ_RATE_MAX_MBPS),
+	FL_RESEARCH_SETTING(struct sz_settings, soze_p_ns, 0, 0, SZ_P_MAX_NS),
+	FL_RESEARCH_SETTING(struct sz_settings, soze_k_ns, 0, 0, SZ_K_MAX_NS),
+	FL_RESEARCH_SETTING(struct sz_settings, soze_m_permille, 0, 0, SZ_M_MAX_PERMILLE),
+	FL_RESEARCH_SETTING(struct sz_settings, soze_form, 0, 0, SZ_FORMS - 1),
 };
 
 static struct fl_settings sz_table = {

@@ -5,12 +5,12 @@
  * The window control is swift/core/swift.c; this file connects it with the stack.
  * It is a baseline of the PrioPlus paper and useful alone.
  *
- * Target delay: base RTT plus net.fairlane.swift_target_ns. With 0, the
+ * Target delay: base RTT plus net.fairlane.research.swift_target_ns. With 0, the
  * default, the D_target of the socket's priority (fl_sock.h) in PrioPlus'
  * channels, which is what the paper compares with (section 5: "Swift with
  * target delays aligned with D_target of PrioPlus"). Target scaling is off
- * unless net.fairlane.swift_range_ns is set. Each link of the path adds
- * net.fairlane.swift_hop_ns, 0 by default: for base RTTs that are the same for all
+ * unless net.fairlane.research.swift_range_ns is set. Each link of the path adds
+ * net.fairlane.research.swift_hop_ns, 0 by default: for base RTTs that are the same for all
  * (net.fairlane.base_rtt_ns), and flows that wait at several ports. Kernel TCP is not
  * told how long the way of its data is, so the ACKs' is taken for it, by what is
  * left of their TTL (fl_option.c).
@@ -94,9 +94,9 @@ struct swift_settings {
 };
 
 static struct fl_setting swift_setting_table[] = {
-	FL_SETTING(struct swift_settings, swift_target_ns, 0, 0, 1000000000),
-	FL_SETTING(struct swift_settings, swift_range_ns, 0, 0, 1000000000),
-	FL_SETTING(struct swift_settings, swift_hop_ns, 0, 0, 10000000),
+	FL_RESEARCH_SETTING(struct swift_settings, swift_target_ns, 0, 0, 1000000000),
+	FL_RESEARCH_SETTING(struct swift_settings, swift_range_ns, 0, 0, 1000000000),
+	FL_RESEARCH_SETTING(struct swift_settings, swift_hop_ns, 0, 0, 10000000),
 };
 
 static struct fl_settings swift_table = {

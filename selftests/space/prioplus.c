@@ -143,7 +143,7 @@ static void draw_base(struct space_setup *s)
 		entry_add(&s->defaults, "\"base_rtt\": \"%.0fns\"",
 			  1500 * s->base_us);
 	if (!strcmp(dim_of(s, "offload"), "on"))
-		entry_add(&s->sysctl, "\"net.fairlane.gso_segs\": 8");
+		entry_add(&s->sysctl, "\"net.fairlane.research.gso_segs\": 8");
 }
 
 static void draw_staircase(struct space_setup *s, bool wide)

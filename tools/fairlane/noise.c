@@ -32,7 +32,7 @@ static const char usage[] =
 #define INTERVAL_MAX_NS	(10 * NSEC_PER_SEC)
 #define FLOWS_DEFAULT	150
 #define AI_DEFAULT	150
-#define AI_SYSCTL	"/proc/sys/net/fairlane/ai_bytes"
+#define AI_SYSCTL	"/proc/sys/net/fairlane/research/ai_bytes"
 /* Largest that the settings take, ns; smallest B. */
 #define SETTING_MAX_NS	50000000
 #define NOISE_MIN_NS	1

@@ -6,14 +6,11 @@
  */
 #include "ask.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <netlink/genl/genl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-
-#define SYSCTL_FOLDER	"/proc/sys/net/fairlane"
 
 static const char usage[] =
 "usage: fairlane profile show [dst PREFIX]\n"
@@ -52,6 +49,7 @@ static const struct {
  * @initial: default
  * @min: smallest
  * @max: largest
+ * @research: for researchers
  */
 struct setting {
 	char name[32];
@@ -61,6 +59,7 @@ struct setting {
 	uint32_t initial;
 	uint32_t min;
 	uint32_t max;
+	bool research;
 };
 
 /**
@@ -80,7 +79,6 @@ struct profile {
 struct profiles {
 	struct profile *p;
 	size_t n;
-	bool from_module;
 };
 
 static bool ends_with(const char *s, const char *end)
@@ -129,6 +127,7 @@ static void add_setting(struct profile *p, struct nlattr *nest)
 	s->initial = fl_u32(a, FL_A_SETTING_DEFAULT);
 	s->min = fl_u32(a, FL_A_SETTING_LOWEST);
 	s->max = fl_u32(a, FL_A_SETTING_HIGHEST);
+	s->research = a[FL_A_SETTING_RESEARCH];
 	p->n++;
 }
 
@@ -156,55 +155,13 @@ static int on_profile(struct nlattr **a, struct nlmsghdr *h, void *arg)
 	return 0;
 }
 
-static int by_name(const void *a, const void *b)
-{
-	return strcmp(((const struct setting *)a)->name,
-		      ((const struct setting *)b)->name);
-}
-
-/* Without the module's netlink: what sysctl shows. */
-static void read_sysctls(struct profiles *list)
-{
-	DIR *dir = opendir(SYSCTL_FOLDER);
-	struct profile *p;
-	struct dirent *e;
-
-	if (!dir)
-		fail_kernel("the kernel module fairlane is not loaded (modprobe fairlane)");
-	p = xalloc(sizeof(*p));
-	list->p = p;
-	list->n = 1;
-	while ((e = readdir(dir))) {
-		struct setting *s = &p->list[p->n];
-		char *path, *text;
-
-		if (e->d_name[0] == '.' || p->n == ARRAY_SIZE(p->list))
-			continue;
-		path = xprintf(SYSCTL_FOLDER "/%s", e->d_name);
-		text = read_text(path);
-		free(path);
-		if (!text)
-			continue;
-		snprintf(s->name, sizeof(s->name), "%.31s", e->d_name);
-		s->value = strtoul(text, NULL, 10);
-		s->from = FL_FROM_NETNS;
-		free(text);
-		p->n++;
-	}
-	closedir(dir);
-	qsort(p->list, p->n, sizeof(*p->list), by_name);
-}
-
 static void read_profiles(struct profiles *list)
 {
 	struct fairlane *f;
 
 	memset(list, 0, sizeof(*list));
-	if (fairlane_open(&f)) {
-		read_sysctls(list);
-		return;
-	}
-	list->from_module = true;
+	if (fairlane_open(&f))
+		fail_kernel("the kernel module fairlane is not loaded (modprobe fairlane)");
 	ask_do(f, ask_message(f, FL_CMD_PROFILE_GET, NLM_F_DUMP), on_profile,
 	       FL_A_PROFILE_MAX, list, "profile show");
 	fairlane_close(f);
@@ -213,8 +170,7 @@ static void read_profiles(struct profiles *list)
 /* ---- showing ---------------------------------------------------------------- */
 
 /* What the number comes from, and what 0 stands for. */
-static const char *origin(const struct setting *s, bool from_module,
-			  const char **what)
+static const char *origin(const struct setting *s, const char **what)
 {
 	size_t i;
 
@@ -224,38 +180,48 @@ static const char *origin(const struct setting *s, bool from_module,
 			*what = derived[i].what;
 			return derived[i].from;
 		}
-	return from_module ? name_of_source(s->from) : "sysctl";
+	return name_of_source(s->from);
 }
 
-static void print_profile(const struct profile *p, bool from_module)
+static void print_setting(const struct setting *s)
 {
-	const char *what, *from;
+	const char *what, *from = origin(s, &what);
+
+	printf("  %-21s %-10s %s", s->name, what ? "-" :
+	       show_setting(s->name, s->value), from);
+	if (what)
+		printf(": %s", what);
+	if (opt.details && s->has_range)
+		printf(", default %u, range %u to %u", s->initial, s->min,
+		       s->max);
+	putchar('\n');
+}
+
+/* What operators set comes first; the rest is under a heading of its own. */
+static void print_profile(const struct profile *p)
+{
+	bool headed = false;
 	size_t i;
 
 	if (p->dst.family)
-		printf("dst %s", show_prefix(&p->dst));
+		printf("dst %s (%u flows)\n", show_prefix(&p->dst), p->flows);
 	else
-		printf("namespace");
-	if (from_module && p->dst.family)
-		printf(" (%u flows)", p->flows);
-	putchar('\n');
+		printf("namespace\n");
+	for (i = 0; i < p->n; i++)
+		if (!p->list[i].research)
+			print_setting(&p->list[i]);
 	for (i = 0; i < p->n; i++) {
-		const struct setting *s = &p->list[i];
-
-		from = origin(s, from_module, &what);
-		printf("  %-21s %-10s %s", s->name, what ? "-" :
-		       show_setting(s->name, s->value), from);
-		if (what)
-			printf(": %s", what);
-		if (opt.details && s->has_range)
-			printf(", default %u, range %u to %u", s->initial,
-			       s->min, s->max);
-		putchar('\n');
+		if (!p->list[i].research)
+			continue;
+		if (!headed)
+			printf(" research\n");
+		headed = true;
+		print_setting(&p->list[i]);
 	}
 }
 
 /* Add a profile to the array @doc. */
-static void add_json(cJSON *doc, const struct profile *p, bool from_module)
+static void add_json(cJSON *doc, const struct profile *p)
 {
 	cJSON *obj = cJSON_CreateObject(), *list;
 	const char *what, *from;
@@ -265,14 +231,14 @@ static void add_json(cJSON *doc, const struct profile *p, bool from_module)
 		cJSON_AddStringToObject(obj, "dst", show_prefix(&p->dst));
 	else
 		cJSON_AddNullToObject(obj, "dst");
-	if (from_module && p->dst.family)
+	if (p->dst.family)
 		json_u64(obj, "flows", p->flows);
 	list = cJSON_AddObjectToObject(obj, "settings");
 	for (i = 0; i < p->n; i++) {
 		const struct setting *s = &p->list[i];
 		cJSON *item = cJSON_AddObjectToObject(list, s->name);
 
-		from = origin(s, from_module, &what);
+		from = origin(s, &what);
 		json_u64(item, "value", s->value);
 		cJSON_AddStringToObject(item, "from", from);
 		if (s->has_range) {
@@ -280,6 +246,7 @@ static void add_json(cJSON *doc, const struct profile *p, bool from_module)
 			json_u64(item, "min", s->min);
 			json_u64(item, "max", s->max);
 		}
+		cJSON_AddBoolToObject(item, "research", s->research);
 	}
 	cJSON_AddItemToArray(doc, obj);
 }
@@ -321,9 +288,9 @@ static int profile_show(struct words *w)
 			continue;
 		shown++;
 		if (opt.json)
-			add_json(doc, &list.p[i], list.from_module);
+			add_json(doc, &list.p[i]);
 		else
-			print_profile(&list.p[i], list.from_module);
+			print_profile(&list.p[i]);
 	}
 	free(list.p);
 	if (one && !shown)
@@ -508,7 +475,7 @@ void profile_save(FILE *out, cJSON *doc)
 		size_t n = 0;
 
 		if (doc)
-			add_json(doc, p, list.from_module);
+			add_json(doc, p);
 		for (j = 0; j < p->n && out; j++) {
 			if (p->list[j].from != own)
 				continue;

@@ -92,7 +92,7 @@ make_net()
 	# Delays are those of an emulated machine: so are their fluctuations.
 	for ns in a b; do
 		must ip netns exec $ns sysctl -q -w net.fairlane.line_rate_mbps=200 \
-			net.fairlane.fluct_ns=1000000 net.fairlane.noise_ns=500000
+			net.fairlane.research.fluct_ns=1000000 net.fairlane.noise_ns=500000
 		count_hooks $ns && finish "failed: a namespace without a user has hooks"
 		# b reflects for cubic, too
 		must ip netns exec $ns sysctl -q -w net.fairlane.telemetry=2
@@ -169,7 +169,7 @@ carried()
 	[ "${only:-soze}" = soze ] || return 0
 	for ns in a b; do
 		must ip -n $ns link set eth0 gso_max_segs 64
-		must ip netns exec $ns sysctl -q -w net.fairlane.gso_segs=16
+		must ip netns exec $ns sysctl -q -w net.fairlane.research.gso_segs=16
 	done
 	must ip -n r link set eth0 gso_max_segs 64
 	# veth merges what a device without TSO has sent

@@ -69,7 +69,7 @@ make_hosts()
 # delay, and how fast the line is (set by fabric_as_line).
 settings()
 {
-	ip netns exec a sysctl -w net.fairlane.line_rate_mbps=200 net.fairlane.fluct_ns=5000000 \
+	ip netns exec a sysctl -w net.fairlane.line_rate_mbps=200 net.fairlane.research.fluct_ns=5000000 \
 		net.fairlane.noise_ns=5000000
 }
 

@@ -24,7 +24,7 @@ net()
 	three_nodes ca cr cb '10gbit' 'quickack 1' || return 1
 	for n in ca cb; do
 		in_ns $n sysctl -q -w net.fairlane.line_rate_mbps=1000 \
-			net.fairlane.fluct_ns=30000 net.fairlane.noise_ns=10000 net.fairlane.ss_compat=1
+			net.fairlane.research.fluct_ns=30000 net.fairlane.noise_ns=10000 net.fairlane.research.ss_compat=1
 	done
 	tc -n cr qdisc replace dev east root handle 1: pfifo limit 500
 	# Address resolution done before anything is timed.
@@ -80,9 +80,9 @@ test_priorities()
 	grep -q 'cwnd:' /run/ss-high || fault "the high one has no window"
 	grep -q 'bbr:(bw:[1-9].*pacing_gain:5,' /run/ss-high ||
 		fault "sending is not shown: $(cat /run/ss-high)"
-	in_ns ca sysctl -q -w net.fairlane.ss_compat=0
+	in_ns ca sysctl -q -w net.fairlane.research.ss_compat=0
 	ss_of 5000 | grep -q bbr: && fault "ss_compat=0 shows the state"
-	in_ns ca sysctl -q -w net.fairlane.ss_compat=1
+	in_ns ca sysctl -q -w net.fairlane.research.ss_compat=1
 	wait
 	low=$(field received 0 /run/low)
 	high=$(field received 0 /run/high)
@@ -378,20 +378,31 @@ refused()
 	key=$1
 	shift
 	for value in "$@"; do
-		in_ns ca sysctl -q -w "net.fairlane.$key=$value" 2> /run/err &&
+		in_ns ca sysctl -q -w "$(place "$key")=$value" 2> /run/err &&
 			fault "$key accepts $value"
 		grep -q 'Invalid argument' /run/err || fault "$key=$value: $(cat /run/err)"
 	done
+}
+
+# Where the setting $1 is: researchers' have a folder of their own.
+place()
+{
+	if in_ns ca test -e "/proc/sys/net/fairlane/$1"; then
+		echo "net.fairlane.$1"
+	else
+		echo "net.fairlane.research.$1"
+	fi
 }
 
 # setting KEY DEFAULT SMALLEST LARGEST
 setting()
 {
 	tested=$((tested + 1))
-	expect "default of $1" "$(in_ns cr sysctl -n net.fairlane."$1")" = "$2"
+	at=$(place "$1")
+	expect "default of $1" "$(in_ns cr sysctl -n "$at")" = "$2"
 	for value in "$3" "$4"; do
-		in_ns ca sysctl -q -w net.fairlane."$1"="$value" || fault "$1 refuses $value"
-		expect "$1" "$(in_ns ca sysctl -n net.fairlane."$1")" = "$value"
+		in_ns ca sysctl -q -w "$at=$value" || fault "$1 refuses $value"
+		expect "$1" "$(in_ns ca sysctl -n "$at")" = "$value"
 		# Extreme values must not stop anything.
 		flow -c prioplus -q 6 -b 100000 -L 30000 > /run/a || fault "$1=$value: prioplus"
 		flow -c swift -q 6 -b 100000 -L 30000 > /run/a || fault "$1=$value: swift"
@@ -408,10 +419,10 @@ setting()
 			;;
 		esac
 	done
-	expect "$1 of another namespace" "$(in_ns cr sysctl -n net.fairlane."$1")" = "$2"
+	expect "$1 of another namespace" "$(in_ns cr sysctl -n "$at")" = "$2"
 	refused "$1" -1 $(($4 + 1)) x 99999999999
 	[ "$3" = 0 ] || refused "$1" $(($3 - 1))
-	in_ns ca sysctl -q -w net.fairlane."$1"="$2"
+	in_ns ca sysctl -q -w "$at=$2"
 }
 
 # Smoothed RTT of the flow to port 5000, us.
@@ -469,25 +480,27 @@ test_settings()
 	setting credit_host_limit 1 0 1
 	setting expresspass_permille 1000 1 1000
 	setting flexpass_permille 450 1 1000
-	expect "settings" "$(in_ns ca ls /proc/sys/net/fairlane | wc -l)" -eq $tested
+	expect "settings" "$(in_ns ca find /proc/sys/net/fairlane -type f | wc -l)" -eq $tested
+	# An operator has four numbers and two switches to know.
+	expect "operator's settings" "$(in_ns ca find /proc/sys/net/fairlane -maxdepth 1 -type f | wc -l)" -le 6
 	# Live: the target of Swift moves the queue.
 	flow -c swift -b -1 -L 1000 > /run/a &
-	in_ns ca sysctl -q -w net.fairlane.swift_target_ns=100000
+	in_ns ca sysctl -q -w net.fairlane.research.swift_target_ns=100000
 	sleep 0.45
 	short=$(rtt_us)
-	in_ns ca sysctl -q -w net.fairlane.swift_target_ns=1000000
+	in_ns ca sysctl -q -w net.fairlane.research.swift_target_ns=1000000
 	sleep 0.45
 	long=$(rtt_us)
 	wait
 	expect "RTT with 0.1 ms, us" "$short" -le 250
 	expect "RTT with 1 ms, us" "$long" -ge 600
-	in_ns ca sysctl -q -w net.fairlane.swift_target_ns=0
+	in_ns ca sysctl -q -w net.fairlane.research.swift_target_ns=0
 }
 
 # LEDBAT alone has the link, yields to others and comes back.
 test_ledbat()
 {
-	in_ns ca sysctl -q -w net.fairlane.ledbat_target_ns=500000
+	in_ns ca sysctl -q -w net.fairlane.research.ledbat_target_ns=500000
 	flow -c ledbat -b -1 -L 600 > /run/ledbat &
 	sleep 0.1
 	start=$(in_ns cb cat /sys/class/net/e0/statistics/rx_bytes)
@@ -505,7 +518,7 @@ test_ledbat()
 	expect "RTT alone, us" "$rtt" -le 700
 	expect "bytes of cubic beside it, 200 ms" "$(field received 0 /run/cubic)" -ge 20000000
 	expect "bytes alone again, 200 ms" $((last - again)) -ge 22000000
-	in_ns ca sysctl -q -w net.fairlane.ledbat_target_ns=0
+	in_ns ca sysctl -q -w net.fairlane.research.ledbat_target_ns=0
 }
 
 # PrioPlus over LEDBAT: the low priority waits for the high one.
@@ -525,7 +538,7 @@ test_prioplus_ledbat()
 # A queue on the way back is none on the way there, if there are time stamps.
 test_one_way()
 {
-	in_ns ca sysctl -q -w net.fairlane.ledbat_target_ns=20000000
+	in_ns ca sysctl -q -w net.fairlane.research.ledbat_target_ns=20000000
 	for stamps in 1 0; do
 		in_ns cb sysctl -q -w net.ipv4.tcp_timestamps=$stamps
 		tc -n cr qdisc replace dev east root netem limit 1000 rate 20mbit delay 5us
@@ -546,7 +559,7 @@ test_one_way()
 		fi
 	done
 	in_ns cb sysctl -q -w net.ipv4.tcp_timestamps=1
-	in_ns ca sysctl -q -w net.fairlane.ledbat_target_ns=0
+	in_ns ca sysctl -q -w net.fairlane.research.ledbat_target_ns=0
 }
 
 # D2TCP: the nearer deadline has more; without one it is DCTCP; marks only.
@@ -592,7 +605,7 @@ test_many_flows()
 {
 	lablink-ctl set east netns cr rate 100mbit
 	in_ns ca sysctl -q -w net.fairlane.line_rate_mbps=100 \
-		net.fairlane.fluct_ns=100000 net.fairlane.noise_ns=30000
+		net.fairlane.research.fluct_ns=100000 net.fairlane.noise_ns=30000
 	for cc in $controls; do
 		# Somebody must tell Söze the delay. It is more than the option has
 		# numbers for (1 ms), so the base RTT must be known as well.
@@ -628,7 +641,7 @@ test_base_rtt()
 {
 	lablink-ctl set east netns cr rate 100mbit
 	in_ns ca sysctl -q -w net.fairlane.line_rate_mbps=100 \
-		net.fairlane.fluct_ns=300000 net.fairlane.noise_ns=50000
+		net.fairlane.research.fluct_ns=300000 net.fairlane.noise_ns=50000
 	flow -c prioplus -q 5 -b -1 -L 6000 > /run/high &
 	sleep 5.5
 	flow -c prioplus -q 2 -p 5001 -b -1 -L 300 > /run/low &
@@ -696,7 +709,7 @@ test_path_change()
 {
 	lablink-ctl set east netns cr rate 100mbit
 	in_ns ca sysctl -q -w net.fairlane.line_rate_mbps=100 \
-		net.fairlane.fluct_ns=300000 net.fairlane.noise_ns=50000
+		net.fairlane.research.fluct_ns=300000 net.fairlane.noise_ns=50000
 	flow -c prioplus -q 3 -b -1 -L 10500 > /run/a &
 	sleep 1
 	tc -n cr qdisc replace dev west root netem limit 1000 delay 500us

@@ -286,7 +286,7 @@ static void test_room(void)
 	int mss;
 
 	REQUIRE(!system("ip link set lo mtu 1500"));
-	write_file("/proc/sys/net/fairlane/owd", "1");
+	write_file("/proc/sys/net/fairlane/research/owd", "1");
 	p = make_pair(V6);
 	mss = mss_of(p.client);
 	REQUIRE(!setsockopt(p.client, IPPROTO_TCP, TCP_CONGESTION, "prioplus", 8));
@@ -402,7 +402,7 @@ static void test_look(void)
 	struct pair p;
 	int fd, err;
 
-	write_file("/proc/sys/net/fairlane/owd", "1");
+	write_file("/proc/sys/net/fairlane/research/owd", "1");
 	p = make_pair(V4);
 	REQUIRE(!setsockopt(p.client, IPPROTO_TCP, TCP_CONGESTION, "prioplus", 8));
 	REQUIRE(!setsockopt(p.client, IPPROTO_TCP, TCP_CONGESTION, "cubic", 5));

@@ -65,7 +65,7 @@ test_credit_pays_for_all()
 {
 	for cc in $controls; do
 		for segs in 1 4 8; do
-			in_ns xb sysctl -q -w net.fairlane.credit_segs=$segs
+			in_ns xb sysctl -q -w net.fairlane.research.credit_segs=$segs
 			for addr in 10.0.2.1 fd00:2::1 ::ffff:10.0.2.1; do
 				got=$(credit xa got) wasted=$(credit xa wasted)
 				data=$(counter xa TcpExtTCPOrigDataSent)

@@ -122,7 +122,7 @@ test_apply()
 	load_modules fairlane || fault "no module"
 	measure 10.0.2.1 count 1000 line-rate 10gbit flows 20 apply > /run/j || fault "apply"
 	expect "noise_ns" "$(in_ns na sysctl -n net.fairlane.noise_ns)" -eq "$(got b_ns)"
-	expect "fluct_ns" "$(in_ns na sysctl -n net.fairlane.fluct_ns)" -eq 4320
+	expect "fluct_ns" "$(in_ns na sysctl -n net.fairlane.research.fluct_ns)" -eq 4320
 	expect "applied" "$(got applied)" = true
 	measure 10.0.2.1 count 1000 apply dst 10.0.2.0/24 > /run/j || fault "apply to a prefix"
 	in_ns na fairlane -j profile show dst 10.0.2.0/24 > /run/p

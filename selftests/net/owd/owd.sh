@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck disable=SC2016,SC2086,SC2317 # awk, jq, perl; words; called by name
 #
-# One-way delay by telemetry (net.fairlane.owd) on live sockets, in virtual time:
+# One-way delay by telemetry (net.fairlane.research.owd) on live sockets, in virtual time:
 #
 #	oa --- or --- ob	1 Gbit/s from or to ob, sch_fabric stamps there
 #
@@ -25,8 +25,8 @@ told() { in_ns "$1" awk -v c="$2" '$1 == c { print $2 }' /proc/net/fairlane_tele
 net()
 {
 	three_nodes oa or ob '10gbit' '' || return 1
-	in_ns oa sysctl -q -w net.fairlane.line_rate_mbps=1000 net.fairlane.fluct_ns=40000 \
-		net.fairlane.noise_ns=10000 net.fairlane.base_rtt_ns=30000 net.fairlane.owd=1
+	in_ns oa sysctl -q -w net.fairlane.line_rate_mbps=1000 net.fairlane.research.fluct_ns=40000 \
+		net.fairlane.noise_ns=10000 net.fairlane.base_rtt_ns=30000 net.fairlane.research.owd=1
 	tc -n or qdisc replace dev east root handle 1: fabric limit 1mb stamp soze || return 1
 	flow -c cubic -b 1000 > /dev/null && flow -c cubic -b 1000 -a fd00:2::1 > /dev/null
 }

@@ -24,7 +24,7 @@ hosts()
 {
 	three_nodes pa pr pb 10gbit "$*" || return 1
 	in_ns pa sysctl -q -w net.fairlane.line_rate_mbps=1000 \
-		net.fairlane.fluct_ns=30000 net.fairlane.noise_ns=10000
+		net.fairlane.research.fluct_ns=30000 net.fairlane.noise_ns=10000
 	tc -n pr qdisc replace dev east root handle 1: pfifo limit 500
 }
 
@@ -153,7 +153,7 @@ test_delayed_acks()
 test_large_packets()
 {
 	hosts quickack 1 || fault "no network"
-	in_ns pa sysctl -q -w net.fairlane.noise_ns=70000 net.fairlane.gso_segs=16
+	in_ns pa sysctl -q -w net.fairlane.noise_ns=70000 net.fairlane.research.gso_segs=16
 	lablink-ctl set e0 netns pa offload on && lablink-ctl set west netns pr offload on &&
 		lablink-ctl set east netns pr offload on && lablink-ctl set e0 netns pb offload on &&
 		tc -n pr qdisc replace dev west root netem slot 60us 60us || fault "no offload"

@@ -30,7 +30,7 @@ host()
 	host_address $1 $2 'quickack 1' &&
 	ip -n $3 link set $1 up && ip -n $3 addr add 10.0.$2.254/24 dev $1 &&
 	in_ns $1 sysctl -q -w net.fairlane.line_rate_mbps=1000 \
-		net.fairlane.fluct_ns=30000 net.fairlane.noise_ns=10000
+		net.fairlane.research.fluct_ns=30000 net.fairlane.noise_ns=10000
 }
 
 # trunk LEFT RIGHT NETWORK: 1 Gbit/s between two routers.

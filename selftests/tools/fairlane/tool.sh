@@ -76,7 +76,7 @@ net()
 	three_nodes ca cr cb '1gbit' '' || return 1
 	for n in ca cb; do
 		in_ns $n sysctl -q -w net.fairlane.line_rate_mbps=1000 \
-			net.fairlane.fluct_ns=30000 net.fairlane.noise_ns=10000
+			net.fairlane.research.fluct_ns=30000 net.fairlane.noise_ns=10000
 	done
 	tc -n cr qdisc replace dev east root handle 1: pfifo limit 500
 	tc -n cr qdisc replace dev west root handle 1: pfifo limit 500
@@ -270,13 +270,17 @@ test_profile()
 	refused 2 'profile del: ' profile del dst 10.0.0.0/8
 	json profile_show -n ca profile show > /run/a
 	expect "profiles" "$(jq length /run/a)" -eq 1
-	expect "names" "$(jq -r '.[0].settings | keys[]' /run/a | sort)" = "$(in_ns ca ls /proc/sys/net/fairlane | sort)"
+	expect "names" "$(jq -r '.[0].settings | keys[]' /run/a | sort)" = "$(in_ns ca find /proc/sys/net/fairlane -type f | sed 's|.*/||' | sort)"
+	expect "for researchers" "$(jq -r '.[0].settings | map_values(select(.research)) | keys[]' /run/a | sort)" \
+		= "$(in_ns ca ls /proc/sys/net/fairlane/research | sort)"
+	accepted profile show
+	expect "heading" "$(sed -n '/^ research$/,$p' /run/out | grep -c 'fluct_ns')$(sed '/^ research$/,$d' /run/out | grep -c 'noise_ns')" = 11
 	expect "from" "$(jq -r '.[0].settings | [.fluct_ns.from, .base_rtt_ns.from, .gso_segs.from, .epsilon_ns.from] | join(" ")' /run/a)" \
 		= 'set measured default derived'
 	accepted profile set fluct 4us noise_ns 900
-	expect "sysctl shows it" "$(in_ns ca sysctl -n net.fairlane.fluct_ns net.fairlane.noise_ns | xargs)" = '4000 900'
+	expect "sysctl shows it" "$(in_ns ca sysctl -n net.fairlane.research.fluct_ns net.fairlane.noise_ns | xargs)" = '4000 900'
 	accepted profile set fluct default
-	expect "taken back" "$(in_ns ca sysctl -n net.fairlane.fluct_ns)" = 3200
+	expect "taken back" "$(in_ns ca sysctl -n net.fairlane.research.fluct_ns)" = 3200
 	accepted profile set dst 10.0.0.0/8 base_rtt 12us
 	accepted profile set dst fd00::/16 base_rtt_ns 15000 line_rate 10gbit
 	json profile_show -n ca profile show > /run/a
@@ -464,7 +468,7 @@ test_check_report()
 	load
 	(cd /run && json report -n ca report /run/report.txt > /run/a)
 	expect "report" "$(jq -r .file /run/a)" = /run/report.txt
-	for word in '==== check' '==== flows' '==== kernel log' 'net.fairlane.fluct_ns'; do
+	for word in '==== check' '==== flows' '==== kernel log' 'net.fairlane.research.fluct_ns'; do
 		grep -qF "$word" /run/report.txt || fault "report lacks $word"
 	done
 	refused 2 'File exists' report /run/report.txt

@@ -43,7 +43,7 @@ _fairlane_words()
 	profile:) echo show set del help ;;
 	profile:set)
 		echo dst
-		ls /proc/sys/net/fairlane 2> /dev/null ;;
+		find /proc/sys/net/fairlane -type f -printf '%f\n' 2> /dev/null ;;
 	profile:*) echo dst ;;
 	limits:) echo show set help ;;
 	limits:set) echo prio weight budget uid cgroup ;;

@@ -318,7 +318,7 @@ enum fl_credit_type {
 #define FL_CREDIT_REDS_MASK	0x3fffU
 #define FL_CREDIT_BACKLOG_MAX	0xffffU	/* segments: that or more */
 
-/* DSCPs, from net.fairlane.credit_dscp (40) on. */
+/* DSCPs, from net.fairlane.research.credit_dscp (40) on. */
 enum fl_credit_colour {
 	FL_CREDIT_DSCP_CREDIT,
 	FL_CREDIT_DSCP_GREEN,	/* data that a credit pays for */
@@ -423,7 +423,7 @@ enum fl_state {
  * @line_rate_from: of @line_rate_mbps
  * @deadline_from: of @deadline_us
  * @hops: links of the path by the peer's TTL, 0: not known (swift with
- *	net.fairlane.swift_hop_ns)
+ *	net.fairlane.research.swift_hop_ns)
  * @weight_milli: weight in force, thousandths
  * @base_rtt_ns: RTT of a full packet without queues, 0: not known
  * @line_rate_mbps: of the bottleneck
@@ -502,7 +502,7 @@ struct fl_info {
  * A congestion control may answer a socket dump with one attribute. If the
  * request's idiag_ext has the bit FL_DIAG_EXT (that of INET_DIAG_SHUTDOWN, which
  * nobody else sets since the kernel answers that one always) ours answer with
- * this one, else as net.fairlane.ss_compat says.
+ * this one, else as net.fairlane.research.ss_compat says.
  */
 #define FL_DIAG_ATTR		0x3f46
 #define FL_DIAG_EXT		0x80
@@ -693,6 +693,7 @@ enum {
 	FL_A_SETTING_DEFAULT,		/* u32 */
 	FL_A_SETTING_LOWEST,		/* u32 */
 	FL_A_SETTING_HIGHEST,		/* u32 */
+	FL_A_SETTING_RESEARCH,		/* flag: for researchers, not for operators */
 	__FL_A_SETTING_MAX,
 };
 
