@@ -47,7 +47,7 @@ static const char * const fl_credit_names[] = {
 static struct fl_setting fl_credit_setting_table[] = {
 	FL_SETTING(struct fl_credit_settings, credit, 1, 0, 1),
 	FL_RESEARCH_SETTING(struct fl_credit_settings, credit_dscp, 40, 0,
-		   64 - FL_CREDIT_DSCPS),
+			    64 - FL_CREDIT_DSCPS),
 	FL_RESEARCH_SETTING(struct fl_credit_settings, credit_segs, 0, 0, FL_CREDIT_SEGS_MAX),
 	FL_RESEARCH_SETTING(struct fl_credit_settings, credit_host_limit, 1, 0, 1),
 	FL_RESEARCH_SETTING(struct fl_credit_settings, expresspass_permille, 1000, 1, 1000),

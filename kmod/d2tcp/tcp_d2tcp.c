@@ -41,7 +41,7 @@ struct d2tcp_settings {
 
 static struct fl_setting d2tcp_setting_table[] = {
 	FL_RESEARCH_SETTING(struct d2tcp_settings, d2tcp_shift_g, 4, 0,
-		   FL_D2TCP_SHIFT_G_MAX),
+			    FL_D2TCP_SHIFT_G_MAX),
 };
 
 static struct fl_settings d2tcp_table = {

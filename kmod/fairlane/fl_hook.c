@@ -64,7 +64,6 @@ static void fl_hook_unuse(const struct sock *sk)
 		fl_hook_queue(tn, FL_HOOK_LINGER);
 }
 
-
 /* What a socket's own IP options take in each segment, bytes. */
 static u32 fl_tel_ip_options(const struct sock *sk)
 {
