@@ -1,12 +1,18 @@
 -- SPDX-License-Identifier: GPL-2.0
 --
 -- Wireshark and tshark: Fairlane's telemetry option in TCP segments
--- (Documentation/telemetry.rst). Copy it to the folder of personal Lua plugins,
+-- (Documentation/telemetry.rst), and frames between switch ports (linux/fabric_frame.h). Copy it to the folder of personal Lua plugins,
 -- or: tshark -X lua_script:tools/wireshark/fairlane.lua
 --
 -- fairlane.delay	largest queueing delay that this segment met, ns
 -- fairlane.echo	what the peer's data met, ns; absent if it tells nothing
 -- fairlane.saturated	the delay is larger than the option can tell
+--
+-- fabric.type		1 PAUSE, 2 RESUME, 3 MERGE, 4 RELEASE
+-- fabric.root		congestion root, "switch:port"
+-- fabric.into		in a MERGE: what takes its place
+-- fabric.distance	hops from the receiver to the root
+-- fabric.epoch, fabric.sequence, fabric.hold (ns), fabric.held, fabric.threshold (bytes)
 
 local EXID = 0x464c
 local LENGTH = 8
@@ -93,3 +99,63 @@ function fairlane.dissector(buffer, _, tree)
 end
 
 register_postdissector(fairlane)
+
+-- ---- frames between switch ports ---------------------------------------------
+
+local FRAME_ETHERTYPE = 0x88b5
+local FRAME_MAGIC = 0x464c
+local FRAME_VERSION = 1
+local FRAME_LENGTH = 40
+local MERGE = 3
+local types = { [1] = "PAUSE", [2] = "RESUME", [MERGE] = "MERGE", [4] = "RELEASE" }
+
+local fabric = Proto("fabric", "Fairlane switch frame")
+local g = fabric.fields
+g.type = ProtoField.uint8("fabric.type", "Type", base.DEC, types)
+g.epoch = ProtoField.uint32("fabric.epoch", "Epoch", base.HEX)
+g.sequence = ProtoField.uint32("fabric.sequence", "Sequence", base.DEC)
+g.root = ProtoField.string("fabric.root", "Congestion root")
+g.distance = ProtoField.uint8("fabric.distance", "Hops to the root", base.DEC)
+g.into = ProtoField.string("fabric.into", "Root that takes its place")
+g.hold = ProtoField.uint32("fabric.hold", "Holds (ns)", base.DEC)
+g.held = ProtoField.uint32("fabric.held", "Sender holds (bytes)", base.DEC)
+g.threshold = ProtoField.uint32("fabric.threshold", "Threshold (bytes)", base.DEC)
+local cut_off = ProtoExpert.new("fabric.malformed", "Frame that receivers refuse",
+	expert.group.MALFORMED, expert.severity.ERROR)
+fabric.experts = { cut_off }
+
+local function name(data)
+	return string.format("%u:%u", data(0, 4):uint(), data(4, 2):uint())
+end
+
+-- Others use this EtherType too: what does not begin as ours does is left alone.
+function fabric.dissector(buffer, pinfo, tree)
+	if buffer:len() < 4 or buffer(0, 2):uint() ~= FRAME_MAGIC then
+		return 0
+	end
+	local sub = tree:add(fabric, buffer(0, math.min(buffer:len(), FRAME_LENGTH)))
+	local kind = buffer(3, 1):uint()
+
+	pinfo.cols.protocol = "FABRIC"
+	sub:add(g.type, buffer(3, 1))
+	if buffer(2, 1):uint() ~= FRAME_VERSION or not types[kind] or buffer:len() < FRAME_LENGTH then
+		sub:add_proto_expert_info(cut_off)
+		return buffer:len()
+	end
+	local root = name(buffer(12, 6))
+
+	sub:add(g.epoch, buffer(4, 4))
+	sub:add(g.sequence, buffer(8, 4))
+	sub:add(g.root, buffer(12, 6), root)
+	sub:add(g.distance, buffer(18, 1))
+	if kind == MERGE then
+		sub:add(g.into, buffer(20, 6), name(buffer(20, 6)))
+	end
+	sub:add(g.hold, buffer(28, 4))
+	sub:add(g.held, buffer(32, 4))
+	sub:add(g.threshold, buffer(36, 4))
+	pinfo.cols.info = string.format("%s root %s", types[kind], root)
+	return FRAME_LENGTH
+end
+
+DissectorTable.get("ethertype"):add(FRAME_ETHERTYPE, fabric)

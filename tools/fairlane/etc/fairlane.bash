@@ -30,7 +30,7 @@ _fairlane_words()
 	case $1:$2 in
 	:)
 		echo flow policy profile limits stats monitor check report top save \
-			restore run weight noise -j -p -d -n -V -h ;;
+			restore run weight noise fabric -j -p -d -n -V -h ;;
 	flow:) echo show set watch help ;;
 	flow:set) echo "$_fairlane_filter" "$_fairlane_settings" fd all ;;
 	flow:watch) echo "$_fairlane_filter" interval count ;;
@@ -52,6 +52,8 @@ _fairlane_words()
 		echo self port count interval size clock percentile flows line-rate ai \
 			target apply dst ;;
 	noise:respond) echo port connections ;;
+	fabric:) echo show path load help ;;
+	fabric:path) echo switch port to via ;;
 	stats:*) echo --openmetrics help ;;
 	monitor:*) echo flow refused policy profile limits count timeout help ;;
 	top:*) echo "$_fairlane_filter" interval count sort help ;;
