@@ -33,7 +33,8 @@
  *  5. The window is r * (RTT without D + T(r/w)): in the steady state a little
  *     more than what is in flight, after a change a bound for the queue.
  *  6. A new weight scales the rate at once: shares are right in an RTT, and what
- *     is left, the sum of rates, is the same error for all flows.
+ *     is left, the sum of rates, is the same error for all flows. But no flow falls at
+ *     once below two packets in an RTT: it would not hear that the queue is gone.
  *  7. A new flow doubles its rate in an RTT until it meets the share that D
  *     tells, or falls to it. Then m is 1/(1 + round trips) for 16 round trips if
  *     that is larger: an average of what it has seen.
@@ -79,6 +80,8 @@
 #define SZ_LOG2_E		24204406	/* log2(e) << SZ_SHIFT */
 /* 1 / G of (1). */
 #define SZ_GAIN_PART		6
+/* (6): packets in an RTT, log2, below which no new weight takes a flow at once. */
+#define SZ_GLIDE_PKTS_L2	1
 /* Largest error that the arithmetic carries. */
 #define SZ_ERROR_MAX		((s64)BIT_ULL(37))
 /* Pace below the rate, at least, octaves: what is sent next waits for the pace. */
@@ -135,6 +138,7 @@ void sz_init(struct sz_core *sz, const struct sz_par *par, u64 now_ns,
 	     u64 rate_bytes, u32 weight_milli)
 {
 	sz->last_ns = now_ns;
+	sz->rtt_ns = 0;
 	sz->weight_l2 = sz_weight_l2(weight_milli);
 	sz->rate_l2 = sz_bounded(par, sz_log2(rate_bytes));
 	sz->pace_l2 = sz->rate_l2;
@@ -188,13 +192,22 @@ void sz_restart(struct sz_core *sz, const struct sz_par *par, u64 now_ns,
 	sz_moved(sz, par);
 }
 
+/* How far the rate is above two packets in an RTT, negated, octaves. */
+static s64 sz_glide_l2(const struct sz_core *sz, const struct sz_par *par)
+{
+	if (!sz->rtt_ns)
+		return -SZ_ERROR_MAX;
+	return (s64)par->packet_l2 - sz_log2(sz->rtt_ns) +
+	       SZ_GLIDE_PKTS_L2 * SZ_ONE - sz->rate_l2;
+}
+
 /**
  * sz_set_weight() - give a flow another weight
  * @sz: the flow
  * @par: parameters
  * @weight_milli: new weight, thousandths, 1 to SZ_WEIGHT_MAX_MILLI
  *
- * The rate for a unit of weight is what the bottleneck says and stays. To be called
+ * The rate for a unit of weight is what the bottleneck says and stays, see (6). To be called
  * as well, with the weight as it is, when the parameters have changed.
  */
 void sz_set_weight(struct sz_core *sz, const struct sz_par *par,
@@ -205,6 +218,7 @@ void sz_set_weight(struct sz_core *sz, const struct sz_par *par,
 
 	sz->weight_l2 = weight_l2;
 	if (par->form == SZ_STABLE && !sz->starting) {
+		change = max_t(s64, change, min_t(s64, sz_glide_l2(sz, par), 0));
 		sz->rate_l2 = sz_bounded(par, sz->rate_l2 + change);
 		sz->pace_l2 = sz_bounded(par, sz->pace_l2 + change);
 	}
@@ -399,6 +413,7 @@ void sz_on_ack(struct sz_core *sz, const struct sz_par *par,
 		return;
 	}
 	sz->last_ns = s->now_ns;
+	sz->rtt_ns = rtt_ns;
 	if (!sz->starting) {
 		sz_on_ack_steady(sz, par, s, rtt_ns, past_ns);
 		return;

@@ -115,6 +115,7 @@ struct sz_sample {
  * @pace_l2: what to send at until the next sample, log2 of bytes/s
  * @weight_l2: log2 of the weight
  * @target_ns: T at @rate_l2, ns
+ * @rtt_ns: RTT that the last sample had, ns; 0: none has come
  * @age: round trips since it first knew its share, << SZ_SHIFT, to SZ_AGE_MAX
  * @rest: what @rate_l2 is more, << (SZ_SHIFT + 16)
  * @mean_l2: average of the rate for weight 1 that D told, over some round trips
@@ -130,6 +131,7 @@ struct sz_core {
 	s32 pace_l2;
 	s32 weight_l2;
 	u32 target_ns;
+	u32 rtt_ns;
 	u32 age;
 	s32 mean_l2;
 	s32 now_l2;
