@@ -45,7 +45,7 @@ static double link_us(const struct space_setup *s, double base_us)
 /* Draw rate, base RTT, MTU and the other dimensions of the way. */
 void path_draw(struct space_setup *s, bool wide)
 {
-	double base_us, least_us;
+	double base_us;
 	int mtu;
 
 	if (wide) {
@@ -67,9 +67,9 @@ void path_draw(struct space_setup *s, bool wide)
 	}
 	DIM_PICK(s, "ack", "every", "delayed");
 	s->wire_bytes = mtu + LINE_BYTES;
-	least_us = 2 * link_us(s, base_us);
+	s->prop_us = link_us(s, base_us);
 	s->base_us = (hops_of(s) + 1) *
-		     (least_us + line_us(s, s->wire_bytes + ACK_BYTES));
+		     (2 * s->prop_us + line_us(s, s->wire_bytes + ACK_BYTES));
 }
 
 static void entry_begin(struct space_text *t)

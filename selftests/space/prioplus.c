@@ -16,17 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CLASSES_MAX	8
-
-/* Packets of a run, on average: more take too long. */
-#define PACKETS_MAX	400e3
-
-struct class {
-	int priority;
-	int flows;
-	double start_us, stop_us;
-};
-
 /* A permutation of @n numbers that seed and @name decide. */
 static void shuffle(struct space_setup *s, const char *name, int *order, int n)
 {
@@ -45,7 +34,7 @@ static void shuffle(struct space_setup *s, const char *name, int *order, int n)
 }
 
 /* Priorities of the classes, rising. */
-static void draw_priorities(struct space_setup *s, struct class *c, int n,
+static void draw_priorities(struct space_setup *s, struct space_class *c, int n,
 			    int highest)
 {
 	int of[32], i, k, t;
@@ -60,11 +49,11 @@ static void draw_priorities(struct space_setup *s, struct class *c, int n,
 }
 
 /* Classes start one after the other, and then stop one after the other. */
-static void draw_order(struct space_setup *s, struct class *c, int n)
+static void draw_order(struct space_setup *s, struct space_class *c, int n)
 {
 	const char *order = DIM_PICK(s, "order", "up", "up", "down", "random",
 				     "random", "random");
-	int start[CLASSES_MAX], stop[CLASSES_MAX], i;
+	int start[SPACE_CLASSES], stop[SPACE_CLASSES], i;
 
 	shuffle(s, "start", start, n);
 	shuffle(s, "stop", stop, n);
@@ -87,27 +76,36 @@ static void draw_order(struct space_setup *s, struct class *c, int n)
 		c[i].stop_us = fmin(c[i].stop_us, s->end_us);
 }
 
+/* The highest class that sends from @at_us on; -1 if none does. */
+int prioplus_top(const struct space_setup *s, double at_us)
+{
+	int i, top = -1;
+
+	for (i = 0; i < s->classes; i++)
+		if (s->class[i].start_us <= at_us + 1 &&
+		    s->class[i].stop_us > at_us + 1)
+			top = i;
+	return top;
+}
+
 /* What is judged between two changes. */
-static void judge(struct space_setup *s, const struct class *c, int n)
+static void judge(struct space_setup *s)
 {
 	char window[80], name[16];
 	double from_us;
-	int step, i, top;
+	int step, top;
 
-	for (step = 0; step < 2 * n - 1; step++) {
+	for (step = 0; step < 2 * s->classes - 1; step++) {
 		from_us = step * s->step_us;
 		snprintf(window, sizeof(window), "[\"%.1fus\", \"%.1fus\"]",
 			 from_us + s->settle_us, from_us + s->step_us - 1);
-		for (top = -1, i = 0; i < n; i++)
-			if (c[i].start_us <= from_us + 1 &&
-			    c[i].stop_us > from_us + 1)
-				top = i;
+		top = prioplus_top(s, from_us);
 		if (top < 0)
 			continue;
 		snprintf(name, sizeof(name), "share%d", step);
 		measure_add(s, name, ">= 0.95",
 			    "\"kind\": \"share\", \"group\": \"c%d\", \"window\": %s",
-			    c[top].priority, window);
+			    s->class[top].priority, window);
 		snprintf(name, sizeof(name), "util%d", step);
 		measure_add(s, name, ">= 0.95",
 			    "\"kind\": \"utilisation\", \"window\": %s", window);
@@ -150,7 +148,7 @@ static void draw_staircase(struct space_setup *s, bool wide)
 {
 	int n = wide ? dim_int(s, "classes", 2, 8) : dim_int(s, "classes", 2, 5);
 	int flows = 0, i;
-	struct class c[CLASSES_MAX] = { 0 };
+	struct space_class *c = s->class;
 	char name[16];
 
 	draw_priorities(s, c, n, wide ? 15 : 11);
@@ -168,7 +166,8 @@ static void draw_staircase(struct space_setup *s, bool wide)
 	}
 	snprintf(name, sizeof(name), "%d", flows);
 	dim_text(s, "flows", name);
-	judge(s, c, n);
+	s->classes = n;
+	judge(s);
 	judge_intrusion(s);
 }
 

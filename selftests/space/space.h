@@ -42,6 +42,23 @@ struct space_text {
 };
 
 /**
+ * struct space_class - flows of one priority, where the lab is not the only one to run
+ *	the set-up
+ * @priority: their virtual priority
+ * @flows: how many they are
+ * @start_us: when they start, us
+ * @stop_us: when they stop, us
+ */
+struct space_class {
+	int priority;
+	int flows;
+	double start_us;
+	double stop_us;
+};
+
+#define SPACE_CLASSES	8
+
+/**
  * struct space_setup - a set-up
  * @control: the control's name
  * @space: which of its spaces
@@ -54,6 +71,9 @@ struct space_text {
  *	near hosts where there are far ones
  * @settle_us: time after a change from which on shares are judged, us
  * @step_us: time from a change to the next one, us
+ * @prop_us: propagation delay of a link, us
+ * @class: classes of flows, as far as a model in user space knows them
+ * @classes: how many they are
  * @hosts: sending hosts so far
  * @end_us: end of the run, us
  * @groups: entries of the scenario's groups
@@ -73,6 +93,9 @@ struct space_setup {
 	double base_us;
 	double settle_us;
 	double step_us;
+	double prop_us;
+	struct space_class class[SPACE_CLASSES];
+	int classes;
 	int hosts;
 	double end_us;
 	struct space_text groups;
@@ -95,6 +118,8 @@ struct space_control {
 };
 
 extern const struct space_control space_prioplus;
+
+int prioplus_top(const struct space_setup *s, double at_us);
 
 /* dim.c: a dimension's value. What the command line gives wins over the seed; a
  * dimension's value depends on seed, space and its own name alone, so that a new

@@ -18,7 +18,15 @@
 #define BN_CLASSES	8
 #define BN_EPOCH_NS	10000	/* resolution of the counters */
 
-enum bn_what { BN_START, BN_STOP, BN_ARRIVE, BN_ACK, BN_PROBE_TIME, BN_PACE };
+/* ACKs that a receiver sends at once after a probe; then every second packet's. */
+#define BN_QUICK	16
+/* A packet that waits for its ACK longer than this has a probe sent after it, ns. */
+#define BN_WATCHDOG_NS	200000
+
+enum bn_what {
+	BN_START, BN_STOP, BN_ARRIVE, BN_ACK, BN_LATE_ACK, BN_PROBE_TIME,
+	BN_PACE,
+};
 
 struct bn_event {
 	u64 at_ns;
@@ -46,11 +54,16 @@ struct bn_flow {
 	u8 class;
 	bool alive;
 	bool pacing;
+	u8 quick;		/* ACKs that the receiver still sends at once */
+	bool held;		/* it keeps back the ACK of a packet */
+	u32 held_generation;
 };
 
 /**
  * struct bn - a run
  * @line_bps: rate of the bottleneck
+ * @wire_bytes: a full packet on the line; 0 = BN_WIRE
+ * @delayed: the receivers acknowledge every second packet
  * @access_bps: rate of the senders' links; 0 = @line_bps
  * @conf_bps: line rate that the flows are told; 0 = @line_bps
  * @conf_base_ns: base RTT that the flows are told; 0 = the true one
@@ -73,6 +86,8 @@ struct bn_flow {
  */
 struct bn {
 	u64 line_bps;
+	u32 wire_bytes;
+	bool delayed;
 	u64 access_bps;
 	u64 conf_bps;
 	u32 conf_base_ns;
@@ -92,6 +107,11 @@ struct bn {
 	u32 (*bytes)[BN_CLASSES + 1];
 	u32 *peak_ns;
 };
+
+static inline u32 bn_wire(const struct bn *b)
+{
+	return b->wire_bytes ?: BN_WIRE;
+}
 
 static inline u32 bn_random(struct bn *b)
 {
@@ -165,7 +185,7 @@ static inline void bn_send(struct bn *b, int f, bool probe)
 
 	if (fl->nic_free_ns < b->now_ns)
 		fl->nic_free_ns = b->now_ns;
-	fl->nic_free_ns += bn_access_ns(b, probe ? BN_PROBE : BN_WIRE);
+	fl->nic_free_ns += bn_access_ns(b, probe ? BN_PROBE : bn_wire(b));
 	e.at_ns = fl->nic_free_ns + b->prop_ns + fl->far_ns;
 	if (!probe)
 		e.seq = ++fl->snd_nxt;
@@ -208,12 +228,36 @@ static inline void bn_probe_after(struct bn *b, int f, u32 wait_ns)
 	});
 }
 
+/* A packet has come to a receiver that acknowledges every second one: when does its ACK
+ * leave, if not at once? What is kept back leaves with the watchdog's probe.
+ */
+static inline void bn_delay_ack(struct bn *b, struct bn_event *ack)
+{
+	struct bn_flow *fl = &b->flow[ack->flow];
+	u64 wait_ns = 2ULL * fl->ch.limit_ns;
+
+	if (ack->probe) {
+		fl->quick = BN_QUICK;
+	} else if (fl->quick) {
+		fl->quick--;
+		fl->held = false;
+	} else if (fl->held) {
+		fl->held = false;
+	} else {
+		fl->held = true;
+		ack->what = BN_LATE_ACK;
+		ack->generation = ++fl->held_generation;
+		ack->at_ns += wait_ns > BN_WATCHDOG_NS ? wait_ns :
+							 BN_WATCHDOG_NS;
+	}
+}
+
 /* A packet reaches the port: wait, be sent, be acknowledged. */
 static inline void bn_arrive(struct bn *b, const struct bn_event *e)
 {
 	u64 start_ns = b->port_free_ns > b->now_ns ? b->port_free_ns :
 						     b->now_ns;
-	u32 bytes = e->probe ? BN_PROBE : BN_WIRE;
+	u32 bytes = e->probe ? BN_PROBE : bn_wire(b);
 	u64 epoch = start_ns / BN_EPOCH_NS;
 	struct bn_event ack = *e;
 
@@ -227,6 +271,8 @@ static inline void bn_arrive(struct bn *b, const struct bn_event *e)
 	ack.what = BN_ACK;
 	ack.at_ns = b->port_free_ns + 3 * b->prop_ns +
 		    b->flow[e->flow].far_ns + 2 * bn_access_ns(b, BN_PROBE);
+	if (b->delayed)
+		bn_delay_ack(b, &ack);
 	bn_push(b, ack);
 }
 
@@ -235,13 +281,15 @@ static inline void bn_acked(struct bn *b, const struct bn_event *e)
 	struct bn_flow *fl = &b->flow[e->flow];
 	u32 delay_ns = b->now_ns - e->sent_ns;
 	struct fl_sample s = {
-		.now_ns = b->now_ns, .delay_ns = delay_ns,
+		.now_ns = b->now_ns,
+		/* of a packet whose ACK was kept back: none */
+		.delay_ns = e->what == BN_LATE_ACK ? 0 : delay_ns,
 		.acked_pkts = e->seq - fl->snd_una, .ack_seq = e->seq,
 		.snd_nxt = fl->snd_nxt, .seq_per_pkt = 1,
 		.random = bn_random(b), .wnd_limited = true,
 	};
 
-	if (b->jitter_ns && !e->probe)
+	if (b->jitter_ns && !e->probe && s.delay_ns)
 		s.delay_ns += bn_random(b) % b->jitter_ns;
 	if (e->probe) {
 		if (fl->pp.stopped &&
@@ -282,6 +330,14 @@ static inline void bn_handle(struct bn *b, const struct bn_event *e)
 		if (fl->alive)
 			bn_acked(b, e);
 		break;
+	case BN_LATE_ACK:
+		if (!fl->alive || !fl->held ||
+		    e->generation != fl->held_generation)
+			break;
+		fl->held = false;
+		fl->quick = BN_QUICK;
+		bn_acked(b, e);
+		break;
 	case BN_PROBE_TIME:
 		if (fl->alive && fl->pp.stopped &&
 		    e->generation == fl->generation)
@@ -306,8 +362,8 @@ static inline void bn_run(struct bn *b)
 
 static inline u64 bn_base_ns(const struct bn *b)
 {
-	return 4 * b->prop_ns + bn_line_ns(b, BN_WIRE) +
-	       bn_access_ns(b, BN_WIRE) + 2 * bn_access_ns(b, BN_PROBE);
+	return 4 * b->prop_ns + bn_line_ns(b, bn_wire(b)) +
+	       bn_access_ns(b, bn_wire(b)) + 2 * bn_access_ns(b, BN_PROBE);
 }
 
 /* Room for the flows and the counters of a run until end_ns. */
@@ -341,7 +397,7 @@ static inline int bn_add(struct bn *b, int f, int class, u32 prio, bool paper,
 		.base_ns = b->conf_base_ns ?:
 			   bn_base_ns(b) + 2 * b->flow[f].far_ns,
 		.line_bps = b->conf_bps ?: b->line_bps,
-		.wire_bytes = BN_WIRE, .fluct_ns = b->fluct_ns ?: 3200,
+		.wire_bytes = bn_wire(b), .fluct_ns = b->fluct_ns ?: 3200,
 		.noise_ns = b->noise_ns ?: 800,
 		.probe_cap_ns = 1000000, .start_permille = paper ? 125 : 500,
 		.resume_permille = 1000,
