@@ -185,9 +185,7 @@ void pp_estimate_at_excess(struct pp_core *pp, const struct pp_chan *ch,
 	u32 n = pp_flows_by_inflight(pp, ch, delay_ns);
 	u32 allowed_ns = ch->limit_ns - ch->base_ns;
 
-	if (ch->paper)
-		;
-	else if (pp->flows_known && pp->linear &&
+	if (pp->flows_known && pp->linear &&
 		 delay_ns - ch->base_ns >= 2 * allowed_ns)
 		n = min_t(u32, n, 2 * pp->flows_q8);
 	else if (pp->flows_known)

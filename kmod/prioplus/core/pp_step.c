@@ -45,7 +45,7 @@ static u64 pp_linear_step(const struct pp_core *pp, const struct pp_chan *ch)
 {
 	u64 step = pp_own_part(pp, ch->start_wnd);
 
-	if (!ch->paper && (ch->paced || !pp->flows_known))
+	if (ch->paced || !pp->flows_known)
 		step = min_t(u64, step, max_t(u64, pp->wnd, FL_WND_ONE));
 	return step;
 }

@@ -15,15 +15,10 @@
  *				that they see more than their limit
  *	around D_target		the own priority: the original CC
  *
- * With pp_chan.paper this is Algorithm 1 as printed, except that its line 15
- * doubles #flow where section 4.3.1 halves it, that its line 7 stops with the
- * third sample above the limit where the text says two, and that a flow
- * whose share of W_LS is below a tenth of a packet probes again (which is
- * what the authors' simulator does).
- *
- * Without it, these things differ. Each is here because the paper's way was
- * measured to be slow or unstable with few packets in flight (10 Gbit/s) or
- * with many flows; Documentation/prioplus.rst has the numbers.
+ * paper.c is Algorithm 1 as printed, for pp_chan.paper. Here these things differ. Each
+ * is here because the paper's way was measured to be slow or unstable with few
+ * packets in flight (10 Gbit/s) or with many flows; Documentation/prioplus.rst has the
+ * numbers.
  *
  * 1. #flow comes from the own channel. delay * LineRate / W (line 8) counts
  *    the flows of the own priority only when nobody else has packets in the
@@ -103,14 +98,13 @@
  *    changes the delay by a part of the RTT. In narrower ones a step jumps over
  *    several priorities' channels, and the delay orders nobody.
  */
+#include "paper.h"
 #include "pp_count.h"
 #include "pp_weight.h"
 #include "swift/core/swift.h"
 
 /* Smallest window: a packet in 1024 RTTs. */
 #define PP_MIN_WND		(FL_WND_ONE / 1024)
-/* Paper mode: below this share of W_LS a flow probes again (simulator). */
-#define PP_PAPER_MIN_WND	(FL_WND_ONE / 10)
 
 /* A newcomer begins with that window above a queue that is less than this many
  * halves of a channel below its target: that of the next priority.
@@ -243,7 +237,7 @@ static u32 pp_probe_rtts(const struct pp_core *pp, const struct pp_chan *ch,
 	u32 flows = pp->flows_q8 >> PP_FLOWS_SHIFT;
 	u32 rtts = 1;
 
-	if (ch->paper || delay_ns < ch->limit_ns)
+	if (delay_ns < ch->limit_ns)
 		return rtts;
 	rtts += pp->gap * PP_PROBE_GAP;
 	rtts += min_t(u32, flows >> PP_PROBE_FLOWS_SHIFT, PP_PROBE_FLOWS_MAX);
@@ -259,12 +253,11 @@ static void pp_set_probe_wait(struct pp_core *pp, const struct pp_chan *ch,
 			      u32 delay_ns, u32 random)
 {
 	u64 span_ns = (u64)ch->base_ns * pp_probe_rtts(pp, ch, delay_ns);
-	u64 room_ns = 0, wait_ns;
+	u64 room_ns, wait_ns;
 
 	/* twice: half of it is the mean */
-	if (!ch->paper)
-		room_ns = ((u64)ch->probe_room_ns * pp->crowd_q8) >>
-			  (PP_FLOWS_SHIFT - 1);
+	room_ns = ((u64)ch->probe_room_ns * pp->crowd_q8) >>
+		  (PP_FLOWS_SHIFT - 1);
 	span_ns = min_t(u64, max_t(u64, span_ns, room_ns), U32_MAX);
 	wait_ns = (random * span_ns) >> 32;
 	if (delay_ns > ch->target_ns)
@@ -306,12 +299,6 @@ static noinline bool pp_over_limit(struct pp_core *pp, const struct pp_chan *ch,
 {
 	if (pp->over < 2)
 		pp->over++;
-	if (ch->paper) {
-		if (pp->over < 2)
-			return false;
-		pp_estimate_at_excess(pp, ch, s->delay_ns);
-		return true;
-	}
 	/* two samples in a row; with one packet in flight, they are RTTs */
 	if (pp->over < 2 && pp->wnd >= 2 * FL_WND_ONE)
 		return false;
@@ -382,52 +369,27 @@ static void pp_round_own(struct pp_core *pp, const struct pp_chan *ch,
 	pp->round_end += (step >> FL_WND_SHIFT) * s->seq_per_pkt;
 }
 
-/* An RTT has ended, above the limit or below: every other one after an increase. */
-static void pp_turn_paper(struct pp_core *pp, const struct fl_sample *s)
-{
-	pp->round_end = s->snd_nxt;
-	pp->dual = !pp->dual;
-	if (!pp->dual)
-		pp->step_wnd = 0;
-}
-
-/* The end of an RTT as the paper prints it, lines 13 to 20. */
-static void pp_round_paper(struct pp_core *pp, const struct pp_chan *ch,
-			   const struct fl_sample *s)
-{
-	if (s->delay_ns > ch->target_ns)
-		return;
-	if (pp_at_base(ch, s->delay_ns)) {
-		pp->wnd += pp_base_step(pp, ch, s->delay_ns);
-	} else if (pp->dual) {
-		pp->step_wnd = div_u64(pp->wnd * (ch->target_ns - s->delay_ns),
-				       s->delay_ns);
-		pp->step_wnd = min_t(u64, pp->wnd / 2, pp->step_wnd);
-	}
-}
-
-/* The same, in the paper's way as well, and with weights. Above the limit,
- * pp_over_limit() counts RTTs.
- */
+/* The same, and with weights. Above the limit, pp_over_limit() counts RTTs. */
 static noinline void pp_round(struct pp_core *pp, const struct pp_chan *ch,
 			      const struct fl_sample *s)
 {
-	if (ch->paper) {
-		pp_turn_paper(pp, s);
-		pp_round_paper(pp, ch, s);
-	} else {
-		pp->round_end = s->snd_nxt;
-		if (ch->share_ns)
-			pp_share(pp, ch);
-		pp_round_own(pp, ch, s);
-	}
+	pp->round_end = s->snd_nxt;
+	if (ch->share_ns)
+		pp_share(pp, ch);
+	pp_round_own(pp, ch, s);
 	if (pp->glide)
 		pp_glide(pp, ch, s->delay_ns);
 }
 
-/* The original CC, whichever it is. */
-static noinline void pp_original_ack(struct pp_core *pp, const struct pp_chan *ch,
-				     u32 ai_wnd, const struct fl_sample *s)
+/**
+ * pp_original_ack() - the original CC, whichever it is
+ * @pp: the flow
+ * @ch: its channel
+ * @ai_wnd: additive increase for an RTT, packets << FL_WND_SHIFT
+ * @s: what the ACK says
+ */
+noinline void pp_original_ack(struct pp_core *pp, const struct pp_chan *ch,
+			      u32 ai_wnd, const struct fl_sample *s)
 {
 	const struct fl_target t = {
 		.target_ns = ch->target_ns - pp->shift_ns,
@@ -457,9 +419,9 @@ enum pp_verdict pp_on_ack(struct pp_core *pp, const struct pp_chan *ch,
 
 	if (unlikely(pp->stopped || !s->delay_ns))
 		return PP_SEND;
+	if (unlikely(ch->paper))
+		return pp_paper_ack(pp, ch, s);
 	if (unlikely(s->delay_ns >= ch->limit_ns)) {
-		if (ch->paper && fl_seq_after(s->ack_seq, pp->round_end))
-			pp_turn_paper(pp, s);
 		if (pp_over_limit(pp, ch, s))
 			return pp_stop(pp, ch, s);
 	} else {
@@ -467,11 +429,7 @@ enum pp_verdict pp_on_ack(struct pp_core *pp, const struct pp_chan *ch,
 		if (fl_seq_after(s->ack_seq, pp->round_end))
 			pp_round(pp, ch, s);
 	}
-	if (unlikely(ch->paper))
-		ai_wnd = min_t(u64, pp_own_part(pp, ch->ai_wnd) + pp->step_wnd,
-			       U32_MAX);
-	else
-		ai_wnd = pp_own_ai(pp, ch);
+	ai_wnd = pp_own_ai(pp, ch);
 	if (likely(pp->original == &fl_swift_ops))
 		fl_swift_ack((struct fl_swift_state *)pp->original_state,
 			     ch->target_ns - pp->shift_ns, ai_wnd, PP_MIN_WND,
@@ -489,7 +447,7 @@ static bool pp_may_resume(struct pp_core *pp, const struct pp_chan *ch,
 						 pp->probe_ns - delay_ns;
 	s32 need = ch->clear_heir, points = PP_CLEAR_BELOW;
 
-	if (ch->paper || !pp->preempted)
+	if (!pp->preempted)
 		return true;
 	if (pp_at_base(ch, delay_ns)) {
 		points = ch->clear_base;
@@ -534,8 +492,6 @@ static u64 pp_linear_wnd(struct pp_core *pp, const struct pp_chan *ch,
 	u64 wnd = pp_own_part(pp, ch->start_wnd);
 
 	pp_count_down(pp);
-	if (ch->paper)
-		return wnd < PP_PAPER_MIN_WND ? 0 : wnd;
 	if (!pp->flows_known)
 		return clamp_t(u64, wnd, FL_WND_ONE, ch->first_wnd);
 	if (ch->paced)
@@ -550,8 +506,6 @@ static u64 pp_resume_wnd(struct pp_core *pp, const struct pp_chan *ch,
 	u32 room_ns = ch->target_ns > delay_ns ? ch->target_ns - delay_ns : 0;
 	u64 room = fl_ns_to_wnd(ch->ppn, room_ns);
 
-	if (ch->paper)
-		return FL_WND_ONE;
 	if (pp->preempted) {
 		/* all who want to, half of the room, at least a packet */
 		room = max_t(u64, room / 2, FL_WND_ONE);
@@ -586,6 +540,8 @@ enum pp_verdict pp_on_probe(struct pp_core *pp, const struct pp_chan *ch,
 	/* as if the probe had been a full packet */
 	delay_ns = ch->base_ns + (delay_ns > ch->probe_base_ns ?
 				  delay_ns - ch->probe_base_ns : 0);
+	if (unlikely(ch->paper))
+		return pp_paper_probe(pp, ch, delay_ns, snd_nxt, random);
 	if (delay_ns >= ch->limit_ns) {
 		pp->clear = 0;
 		pp->preempted = 1;
