@@ -11,6 +11,8 @@
 #include "prioplus/core/pp_step.c"
 #include "prioplus/core/pp_chan.c"
 #include "prioplus/core/pp_weight.c"
+#include "prioplus/core/pp_core.c"
+#include "prioplus/core/paper.c"
 #include "soze/core/soze.c"
 #include "soze/core/sz_target.c"
 #include "lib/telemetry.h"

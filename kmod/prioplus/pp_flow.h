@@ -70,6 +70,10 @@ enum pp_dsack {
  * @dsack_hidden: what to put back into tp->dsack_dups with the echo
  * @stale_end: data before this number was in flight when the flow resumed
  * @stale_pkts: packets that may be dead in flight, see pp_apply()
+ * @silent_least_ns: shortest probe's RTT in this silence, while stopped, ns
+ * @silent_most_ns: longest one, ns
+ * @longer_ns: the path is longer than its base RTT says by this, see pp_open.c, ns
+ * @open_ns: an open flow steers for this above the base RTT, ns
  * @probes_out: probes without an echo
  * @probes_lost: unanswered probes in a row
  * @probes_plain: probes answered without a D-SACK, see PP_PROBES_PLAIN_MAX
@@ -78,6 +82,8 @@ enum pp_dsack {
  * @rare: an ACK cannot take the short way: it looks what is out of the ordinary, see
  *	pp_usual() in tcp_prioplus.c
  * @dead: released; only the timer may still look at it
+ * @silent_probes: probes since the last packet of this silence
+ * @trickles: packets of this silence
  * @plain: an ACK without a D-SACK had the time stamp of the newest probe
  * @late: echoes of probes that were given up may still come
  * @alike: the newest of these has the time stamp of the newest probe
@@ -87,6 +93,8 @@ enum pp_dsack {
  * @started: a first probe was sent, or the flow began without
  * @timer_ref: the timer holds a reference on the socket
  * @fallback: probes are not answered on this path: goes on without stopping
+ * @opened: likewise, after a second of silence
+ * @trickle: stopped, but a packet may leave
  * @stats: counters that pp_info.c shows
  * @rcu: readers of get_info() do not hold the socket lock; nothing is probed any more
  *
@@ -120,14 +128,26 @@ struct pp_flow {
 	u32 probe_seq;
 	u32 dsack_seen;
 	u32 dsack_hidden;
-	u32 stale_end;
-	u32 stale_pkts;
+	union {
+		struct {
+			u32 stale_end;
+			u32 stale_pkts;
+		};
+		struct {
+			u32 silent_least_ns;
+			u32 silent_most_ns;
+		};
+	};
+	u32 longer_ns;
+	u32 open_ns;
 	u8 probes_out;
 	u8 probes_lost;
 	u8 timer_for;
 	u8 probe_due;
 	u8 rare;
 	u8 dead;
+	u8 silent_probes;
+	u8 trickles;
 	u8 dsack:2,
 	   probes_plain:2,
 	   started:1,
@@ -136,13 +156,16 @@ struct pp_flow {
 	   alike:1;
 	u8 turned:1,
 	   timer_ref:1,
-	   fallback:1;
+	   fallback:1,
+	   opened:1,
+	   trickle:1;
 	struct {
 		u32 stops;
 		u32 probes;
 		u32 echoes;
 		u32 watchdogs;
 		u32 doubles;
+		u32 opens;
 	} stats;
 };
 
@@ -208,13 +231,18 @@ bool pp_chan_take(struct pp_flow *fl, const struct pp_chan *want);
 void pp_chan_drop(struct pp_flow *fl);
 void pp_chan_forget(void);
 
-/* tcp_prioplus.c */
-extern struct kmem_cache *pp_flow_cache;
-void pp_refresh(struct pp_flow *fl, u32 delay_ns, u32 probe_delay_ns);
+/* pp_open.c */
 void pp_apply(struct pp_flow *fl);
+void pp_fall_back(struct pp_flow *fl);
+void pp_silence_begins(struct pp_flow *fl);
+bool pp_still_silent(struct pp_flow *fl, u32 rtt_ns);
+bool pp_open_ends(struct pp_flow *fl);
+bool pp_is_shorter(struct pp_flow *fl, u32 delay_ns, u32 probe_delay_ns);
 
 /* pp_probe.c */
-void pp_probe_init(struct pp_flow *fl);
+extern struct kmem_cache *pp_flow_cache;
+void pp_probe_init(struct pp_flow *fl,
+		   enum hrtimer_restart (*fire)(struct hrtimer *timer));
 void pp_probe_release(struct pp_flow *fl);
 void pp_probe_now(struct pp_flow *fl);
 void pp_probe_after(struct pp_flow *fl, u32 wait_ns);
@@ -224,11 +252,10 @@ bool pp_probe_allowed(const struct sock *sk);
 bool pp_probe_echo(struct pp_flow *fl);
 int pp_probe_start(void);
 void pp_probe_stop(void);
-void pp_timer_act(struct pp_flow *fl);
+bool pp_timer_act(struct pp_flow *fl);
 
 /* pp_owd.c */
 u32 pp_one_way(struct pp_flow *fl, u32 rtt_ns, u32 base_ns);
-void pp_fall_back(struct pp_flow *fl);
 enum pp_verdict pp_decide_rare(struct pp_flow *fl, const struct fl_sample *s,
 			       const struct rate_sample *rs);
 

@@ -120,6 +120,9 @@ static void pp_cc_info(struct sock *sk, const struct fl_attached *at,
 			     min_t(u32, fl->probes_out,
 				   fl->stats.probes - fl->stats.echoes);
 	info->watchdogs = fl->stats.watchdogs;
+	info->opens = fl->stats.opens;
+	if (fl->opened)
+		info->flags |= FL_INFO_OPEN;
 	if (READ_ONCE(fl->tel))
 		fl_owd_info(sk, info);
 }

@@ -2,7 +2,6 @@
 /*
  * One-way delay in a PrioPlus flow: what the core is told where telemetry tells it,
  * and patience where many ACKs wait (Documentation/telemetry.rst).
- * And what a flow does whose probes are not answered.
  */
 #include <linux/module.h>
 #include <net/tcp.h>
@@ -94,36 +93,6 @@ static bool pp_endures(struct pp_flow *fl, const struct fl_sample *s,
 		ps->over_ns = s->now_ns;
 	return s->now_ns - ps->over_ns < PP_ENDURE_RTTS * (u64)s->rtt_ns ||
 	       pp_owns_line(fl, rs);
-}
-
-/**
- * pp_fall_back() - go on without probes
- * @fl: the flow; caller holds the socket lock
- *
- * For paths or peers that never answer probes: the flow keeps its target
- * delay but never stops, which is Swift with the priority's target.
- */
-void pp_fall_back(struct pp_flow *fl)
-{
-	struct pp_chan chan = *fl->chan;
-	struct sock *sk = fl->sk;
-
-	fl->rare = 1;
-	fl->fallback = 1;
-	chan.limit_ns = U32_MAX;
-	/* without memory, pp_decide() knows it, too */
-	pp_chan_take(fl, &chan);
-	if (!fl->core.stopped)
-		return;
-	pp_go(&fl->core, FL_WND_ONE, tcp_sk(sk)->snd_nxt);
-	pp_trace_state(fl, 0);
-	pp_apply(fl);
-	/* the stack's own timer sends, with lock and owner check */
-	if (!hrtimer_is_queued(&tcp_sk(sk)->pacing_timer)) {
-		sock_hold(sk);
-		hrtimer_start(&tcp_sk(sk)->pacing_timer, 0,
-			      HRTIMER_MODE_REL_PINNED_SOFT);
-	}
 }
 
 /**

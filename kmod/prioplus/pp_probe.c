@@ -60,6 +60,8 @@
 
 static struct tracepoint *pp_probe_tracepoint;
 
+struct kmem_cache *pp_flow_cache;
+
 /**
  * pp_probe_possible() - does this connection allow probes at all?
  * @sk: the socket, in any state from the handshake on; caller holds its lock
@@ -346,7 +348,7 @@ static void pp_probe_see(void *data, struct sock *sk, FL_TCP_PROBE_SKB *skb)
 	struct pp_flow *fl;
 	u32 from, to;
 
-	if (inet_csk(sk)->icsk_ca_ops->get_info != pp_get_info)
+	if (inet_csk(sk)->icsk_ca_ops->owner != THIS_MODULE)
 		return;
 	fl = pp_flow_of(sk);
 	if (!fl || !fl->probes_out)
@@ -445,8 +447,8 @@ static bool pp_wants_delay(struct pp_flow *fl)
 	return false;
 }
 
-/* An echo is overdue: probe again, or give up on probes for good. */
-static void pp_echo_overdue(struct pp_flow *fl)
+/* An echo is overdue: probe again. Return: false to give up on probes for good. */
+static bool pp_echo_overdue(struct pp_flow *fl)
 {
 	fl->late = 1;
 	trace_fl_prioplus_probe(fl->sk, 2, 0);
@@ -458,11 +460,11 @@ static void pp_echo_overdue(struct pp_flow *fl)
 	if (!fl->fallback && (fl->probes_lost >= PP_PROBES_LOST_MAX ||
 			      fl->probes_plain >= PP_PROBES_PLAIN_MAX)) {
 		pp_dsack_restore(fl);
-		pp_fall_back(fl);
-		return;
+		return false;
 	}
 	if (pp_wants_delay(fl))
 		pp_probe_now(fl);
+	return true;
 }
 
 /* Late echoes have had their time: begin anew. */
@@ -502,22 +504,20 @@ static void pp_watchdog(struct pp_flow *fl)
  * @fl: the flow; caller holds the socket lock
  *
  * Context: softirq, or a process that writes or releases the socket.
+ * Return: false if the flow is to go on without probes.
  */
-void pp_timer_act(struct pp_flow *fl)
+bool pp_timer_act(struct pp_flow *fl)
 {
 	enum pp_timer what = fl->timer_for;
 
 	WRITE_ONCE(fl->probe_due, 0);
 	fl->timer_for = PP_TIMER_NONE;
 	fl->rare = 1;
-	if (!pp_probe_possible(fl->sk)) {
-		/* signed since the flow began */
-		if (!fl->fallback)
-			pp_fall_back(fl);
-		return;
-	}
+	/* signed since the flow began */
+	if (!pp_probe_possible(fl->sk))
+		return fl->fallback;
 	if (!pp_probe_allowed(fl->sk))
-		return;
+		return true;
 	switch (what) {
 	case PP_TIMER_PROBE:
 		if (fl->core.stopped && pp_wants_delay(fl))
@@ -527,14 +527,14 @@ void pp_timer_act(struct pp_flow *fl)
 		pp_flushed(fl);
 		break;
 	case PP_TIMER_ECHO:
-		pp_echo_overdue(fl);
-		break;
+		return pp_echo_overdue(fl);
 	case PP_TIMER_WATCHDOG:
 		pp_watchdog(fl);
 		break;
 	case PP_TIMER_NONE:
 		break;
 	}
+	return true;
 }
 
 /* Whoever looked at the flow when it was released has finished, the timer's function
@@ -550,37 +550,15 @@ static void pp_flow_free(struct rcu_head *rcu)
 	kmem_cache_free(pp_flow_cache, fl);
 }
 
-/* A process that has the socket may release the flow at the same time: it holds no
- * lock that this could wait for. Context: softirq, thus RCU.
- */
-static enum hrtimer_restart pp_timer_fire(struct hrtimer *timer)
-{
-	struct pp_flow *fl = container_of(timer, struct pp_flow, timer);
-	struct sock *sk = fl->sk;
-
-	if (READ_ONCE(fl->dead))
-		return HRTIMER_NORESTART;
-	bh_lock_sock(sk);
-	if (READ_ONCE(fl->dead) || hrtimer_is_queued(timer)) {
-		/* released, or armed anew, while this call waited for the lock */
-	} else if (sock_owned_by_user(sk)) {
-		WRITE_ONCE(fl->probe_due, 1);
-		if (!test_and_set_bit(TCP_TSQ_DEFERRED, &sk->sk_tsq_flags))
-			sock_hold(sk);
-	} else {
-		pp_timer_act(fl);
-	}
-	bh_unlock_sock(sk);
-	return HRTIMER_NORESTART;
-}
-
 /**
  * pp_probe_init() - prepare the timer of a new flow
  * @fl: the flow
+ * @fire: what it calls, in softirq
  */
-void pp_probe_init(struct pp_flow *fl)
+void pp_probe_init(struct pp_flow *fl,
+		   enum hrtimer_restart (*fire)(struct hrtimer *timer))
 {
-	hrtimer_setup(&fl->timer, pp_timer_fire, CLOCK_MONOTONIC,
+	hrtimer_setup(&fl->timer, fire, CLOCK_MONOTONIC,
 		      HRTIMER_MODE_REL_PINNED_SOFT);
 }
 

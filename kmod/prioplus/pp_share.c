@@ -252,18 +252,25 @@ bool pp_configure(struct pp_flow *fl, const struct fl_profile *pf)
 	if (!cf.base_ns)
 		cf.base_ns = clamp_t(u32, tcp_sk(fl->sk)->srtt_us >> 3, 1,
 				     PP_HANDSHAKE_MAX_US) * NSEC_PER_USEC;
+	/* see pp_open.c */
+	cf.base_ns += min_t(u32, fl->longer_ns, NSEC_PER_SEC);
+	if (cf.probe_base_ns)
+		cf.probe_base_ns += min_t(u32, fl->longer_ns, NSEC_PER_SEC);
 	/* a measured RTT is any; ranges of the profile make this succeed */
 	cf.base_ns = min_t(u32, cf.base_ns, NSEC_PER_SEC);
 	cf.probe_base_ns = min_t(u32, cf.probe_base_ns, NSEC_PER_SEC);
-	pp_chan_init(&chan, &cf, fl->prio);
+	pp_chan_init(&chan, &cf, fl->opened ? 0 : fl->prio);
 	/* given for full packets only: how much shorter a probe takes depends on
 	 * how many links there are
 	 */
-	if (!READ_ONCE(own->probe_rtt_ns))
+	if (!READ_ONCE(own->probe_rtt_ns) && !fl->longer_ns)
 		chan.probe_base_ns = min_t(u32, chan.probe_base_ns,
 					   pp_base_rtt(fl)->probe_ns);
 	if (fl->fallback)
 		chan.limit_ns = U32_MAX;
+	if (fl->opened)
+		chan.target_ns = max(chan.target_ns,
+				     chan.base_ns + fl->open_ns);
 	if (!pp_chan_take(fl, &chan))
 		return false;
 	pp_reweigh(&fl->core, fl->chan, was_milli);

@@ -45,17 +45,12 @@
 /* Flows with less do not let the queue drain: they have next to none of it. */
 #define PP_DIP_PKTS		2
 
-struct kmem_cache *pp_flow_cache;
-
 static struct tcp_congestion_ops tcp_prioplus_ledbat;
 
-/**
- * pp_refresh() - take in new base RTTs, priority and settings
- * @fl: the flow; caller holds the socket lock
- * @delay_ns: delay of a full packet just measured, ns; 0 = none
- * @probe_delay_ns: delay of a probe just measured, ns; 0 = none
+/* Take in new base RTTs, priority and settings. @delay_ns, @probe_delay_ns: delay of a full
+ * packet or a probe just measured, ns; 0 = none. Context: socket lock held.
  */
-void pp_refresh(struct pp_flow *fl, u32 delay_ns, u32 probe_delay_ns)
+static void pp_refresh(struct pp_flow *fl, u32 delay_ns, u32 probe_delay_ns)
 {
 	const struct fl_profile *pf = fl_profile_for(fl->sk, fl->fs);
 	u8 prio = fl_sock_prio(fl->sk, fl->fs);
@@ -72,6 +67,8 @@ void pp_refresh(struct pp_flow *fl, u32 delay_ns, u32 probe_delay_ns)
 	changed |= fl_base_rtt_learn(fl->sk, pp_base_rtt(fl),
 				 tcp_sk(fl->sk)->tcp_clock_cache, delay_ns,
 				 probe_delay_ns);
+	if (unlikely(fl->longer_ns))
+		changed |= pp_is_shorter(fl, delay_ns, probe_delay_ns);
 	fl->rare |= changed || pp_base_rtt(fl)->turned;
 	if (!changed)
 		return;
@@ -96,6 +93,10 @@ static noinline void pp_look(struct pp_flow *fl, u32 full_ns,
 	struct pp_sock *ps = pp_sock_of(fl);
 	const struct fl_profile *pf;
 
+	if (unlikely(fl->opened) && pp_open_ends(fl)) {
+		pp_apply(fl);
+		pp_probe_now(fl);
+	}
 	ps->look_seq = tcp_sk(fl->sk)->snd_nxt;
 	pf = fl_profile_for(fl->sk, fl->fs);
 	if (READ_ONCE(pf->line_rate_measured) &&
@@ -104,40 +105,6 @@ static noinline void pp_look(struct pp_flow *fl, u32 full_ns,
 	pp_refresh(fl, ps->least_ns == U32_MAX ? 0 : ps->least_ns, 0);
 	ps->least_ns = U32_MAX;
 	fl_take_over(fl->sk, fl->gso_segs);
-}
-
-/**
- * pp_apply() - put the flow's window into the socket
- * @fl: the flow; caller holds the socket lock
- */
-void pp_apply(struct pp_flow *fl)
-{
-	struct tcp_sock *tp = tcp_sk(fl->sk);
-	u64 wnd = max_t(u64, fl->core.wnd, 1);
-	u32 extra = 0;
-
-	if (fl->core.stopped) {
-		tp->snd_cwnd = 0;
-		return;
-	}
-	if (fl->stale_pkts) {
-		if (before(tp->snd_una, fl->stale_end))
-			extra = min_t(u32, fl->stale_pkts,
-				      tcp_packets_in_flight(tp));
-		else
-			fl->stale_pkts = 0;
-	}
-	if (fl->extra_ns)
-		wnd += pp_extra_wnd(&fl->core, fl->chan, fl->delay_ns,
-				    fl->extra_ns);
-	if (pp_sock_of(fl)->dip_end_ns)
-		wnd = min_t(u64, wnd, FL_WND_ONE);
-	fl_apply_wnd(fl->sk, wnd, extra,
-		     fl->chan->base_ns + fl->extra_ns);
-	if (fl->chan->paced)
-		fl_pace_wnd(fl->sk, wnd, fl->chan->base_ns);
-	if (fl->extra_ns)
-		fl_owd_pace(fl->sk, wnd, fl->chan->base_ns, fl->extra_ns);
 }
 
 /* The same where nothing is out of the ordinary (@rare), in few instructions. Context:
@@ -217,6 +184,37 @@ static const struct fl_original_ops *pp_original_of(const struct sock *sk)
 	return &fl_swift_ops;
 }
 
+/* The timer's work. Context: as pp_timer_act(). */
+static void pp_act(struct pp_flow *fl)
+{
+	if (!pp_timer_act(fl))
+		pp_fall_back(fl);
+}
+
+/* A process that has the socket may release the flow at the same time: it holds no
+ * lock that this could wait for. Context: softirq, thus RCU.
+ */
+static enum hrtimer_restart pp_timer_fire(struct hrtimer *timer)
+{
+	struct pp_flow *fl = container_of(timer, struct pp_flow, timer);
+	struct sock *sk = fl->sk;
+
+	if (READ_ONCE(fl->dead))
+		return HRTIMER_NORESTART;
+	bh_lock_sock(sk);
+	if (READ_ONCE(fl->dead) || hrtimer_is_queued(timer)) {
+		/* released, or armed anew, while this call waited for the lock */
+	} else if (sock_owned_by_user(sk)) {
+		WRITE_ONCE(fl->probe_due, 1);
+		if (!test_and_set_bit(TCP_TSQ_DEFERRED, &sk->sk_tsq_flags))
+			sock_hold(sk);
+	} else {
+		pp_act(fl);
+	}
+	bh_unlock_sock(sk);
+	return HRTIMER_NORESTART;
+}
+
 /* Set up a flow. Context: any, socket lock held. Without memory, the socket
  * goes on with the window it has and a later ACK tries again. Before the SYN is
  * answered nobody knows whether the peer can answer probes: the first write sets it up.
@@ -244,7 +242,7 @@ static void pp_adopt(struct sock *sk)
 	fl_base_rtt_start(sk, pp_base_rtt(fl));
 	fl->gen = fl_settings_gen(fl->fs, pf) - 1;
 	pp_init(&fl->core, pp_original_of(sk), ktime_get_ns(), tp->snd_nxt);
-	pp_probe_init(fl);
+	pp_probe_init(fl, pp_timer_fire);
 	pp_refresh(fl, 0, 0);
 	if (!fl->chan) {
 		fl_sock_detach(sk, fl->fs);
@@ -349,7 +347,8 @@ static void pp_on_echo(struct pp_flow *fl)
 		pp_probe_watch(fl);
 		break;
 	case PP_PROBE:
-		pp_probe_after(fl, fl->core.probe_wait_ns);
+		if (pp_still_silent(fl, delay_ns))
+			pp_probe_after(fl, fl->core.probe_wait_ns);
 		break;
 	default:
 		break;
@@ -382,6 +381,7 @@ static noinline void pp_has_stopped(struct pp_flow *fl, u32 delay_ns)
 {
 	fl->rare = 1;
 	fl->stats.stops++;
+	pp_silence_begins(fl);
 	pp_trace_state(fl, delay_ns);
 	pp_probe_after(fl, fl->core.probe_wait_ns);
 }
@@ -398,6 +398,7 @@ static noinline void pp_take_rare(struct pp_flow *fl, struct fl_sample *s,
 		s->rtt_ns = s->delay_ns;
 		s->delay_ns = pp_one_way(fl, s->rtt_ns, fl->chan->base_ns);
 	}
+	fl->trickle = 0;
 	if (!fl->core.stopped && !((ps->dip_end_ns || ps->base.turned) &&
 				   pp_dip(fl, s->delay_ns))) {
 		s->random = pp_random(fl);
@@ -491,6 +492,7 @@ static void pp_begin(struct pp_flow *fl)
 	/* the priority may be newer than the handshake */
 	pp_refresh(fl, 0, 0);
 	if (!fl->chan->urgent) {
+		pp_silence_begins(fl);
 		pp_probe_now(fl);
 		return;
 	}
@@ -532,7 +534,7 @@ static u32 pp_min_tso_segs(struct sock *sk)
 			return 1;
 	}
 	if (unlikely(READ_ONCE(fl->probe_due)))
-		pp_timer_act(fl);
+		pp_act(fl);
 	/* goes on, and is watched */
 	if (likely(!fl->rare && tcp_sk(sk)->packets_out))
 		return 1;

@@ -158,6 +158,28 @@ static void check_diag(void)
 			  "%u sockets can be seen", flows);
 }
 
+static int count_opened(const struct fairlane_flow *flow, void *arg)
+{
+	*(unsigned int *)arg += !!flow->info.opens;
+	return 0;
+}
+
+/* Flows that found out that they were silent for no reason: kmod/prioplus/pp_open.c. */
+static void check_silence(void)
+{
+	unsigned int opened = 0;
+	struct fairlane *f;
+
+	if (fairlane_open(&f))
+		return;
+	if (!fairlane_flow_dump(f, count_opened, &opened) && opened)
+		check_add(VERDICT_PROBLEM, "silence",
+			  "fairlane profile set base_rtt default, or what the path has; fairlane noise, and set noise to what comes out",
+			  "%u PrioPlus flows sent nothing for long: base RTT too low, channels narrower than the noise, or a higher priority's flow for seconds (flow show: opens)",
+			  opened);
+	fairlane_close(f);
+}
+
 /* A switch that should be on; the cure is to set it to @good. */
 static void check_switch(const char *name, bool bad, int good, const char *why)
 {
@@ -178,6 +200,7 @@ void check_tcp(void)
 	long moderate = sysctl_number("/proc/sys/net/ipv4/tcp_no_metrics_save", 0);
 
 	check_diag();
+	check_silence();
 	check_switch("tcp_timestamps", !timestamps, 1,
 		     "time stamps are off: PrioPlus cannot tell a late echo from a new one, and waits longer after each lost probe");
 	check_switch("tcp_sack", !sack, 1,

@@ -48,6 +48,9 @@ static void show_counters(const struct fl_info *in)
 		       (unsigned long long)in->probe_echoes,
 		       (unsigned long long)in->probe_losses,
 		       (unsigned long long)in->watchdogs);
+		if (in->opens)
+			printf(" opens %u%s", in->opens,
+			       in->flags & FL_INFO_OPEN ? " (is open)" : "");
 		before = " ";
 	}
 	if (in->flags & FL_INFO_TELEMETRY_SENT || in->telemetry_rx ||

@@ -268,6 +268,7 @@ static void info_json(cJSON *obj, const struct fl_info *in)
 	json_u64(obj, "probe_echoes", in->probe_echoes);
 	json_u64(obj, "probe_losses", in->probe_losses);
 	json_u64(obj, "watchdogs", in->watchdogs);
+	json_u64(obj, "opens", in->opens);
 	json_u64(obj, "telemetry_rx", in->telemetry_rx);
 	json_u64(obj, "telemetry_bad", in->telemetry_bad);
 	json_u64(obj, "updates", in->updates);

@@ -77,6 +77,7 @@ static void read_info(struct nlattr **a, struct fl_info *in)
 	in->probe_echoes = fl_u64(a, FL_A_FLOW_PROBE_ECHOES);
 	in->probe_losses = fl_u64(a, FL_A_FLOW_PROBE_LOSSES);
 	in->watchdogs = fl_u64(a, FL_A_FLOW_WATCHDOGS);
+	in->opens = fl_u32(a, FL_A_FLOW_OPENS);
 	in->telemetry_rx = fl_u64(a, FL_A_FLOW_TELEMETRY_RX);
 	in->telemetry_bad = fl_u64(a, FL_A_FLOW_TELEMETRY_BAD);
 	in->updates = fl_u64(a, FL_A_FLOW_UPDATES);

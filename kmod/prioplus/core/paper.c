@@ -98,15 +98,11 @@ enum pp_verdict pp_paper_ack(struct pp_core *pp, const struct pp_chan *ch,
 
 	if (turn)
 		pp_paper_turn(pp, s);
-	if (s->delay_ns < ch->limit_ns) {
-		pp->over = 0;
-		if (turn)
-			pp_paper_round(pp, ch, s);
-	} else if (pp->over) {
+	if (s->delay_ns >= ch->limit_ns && pp->over)
 		return pp_paper_stop(pp, ch, s);
-	} else {
-		pp->over = 1;
-	}
+	pp->over = s->delay_ns >= ch->limit_ns;
+	if (turn && !pp->over)
+		pp_paper_round(pp, ch, s);
 	ai_wnd = pp_own_part(pp, ch->ai_wnd) + pp->step_wnd;
 	pp_original_ack(pp, ch, min_t(u64, ai_wnd, U32_MAX), s);
 	return PP_SEND;

@@ -10,8 +10,4 @@ enum pp_verdict pp_paper_ack(struct pp_core *pp, const struct pp_chan *ch,
 enum pp_verdict pp_paper_probe(struct pp_core *pp, const struct pp_chan *ch,
 			       u32 delay_ns, u32 snd_nxt, u32 random);
 
-/* prioplus.c */
-void pp_original_ack(struct pp_core *pp, const struct pp_chan *ch, u32 ai_wnd,
-		     const struct fl_sample *s);
-
 #endif /* FL_PP_PAPER_H */

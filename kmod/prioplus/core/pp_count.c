@@ -186,7 +186,7 @@ void pp_estimate_at_excess(struct pp_core *pp, const struct pp_chan *ch,
 	u32 allowed_ns = ch->limit_ns - ch->base_ns;
 
 	if (pp->flows_known && pp->linear &&
-		 delay_ns - ch->base_ns >= 2 * allowed_ns)
+	    delay_ns - ch->base_ns >= 2 * allowed_ns)
 		n = min_t(u32, n, 2 * pp->flows_q8);
 	else if (pp->flows_known)
 		n = pp->flows_q8;

@@ -15,6 +15,9 @@
 /* and forgets this many in an RTT outside. */
 #define PP_IN_CHANNEL_LEAVE	4
 
+/* Smallest window: a packet in 1024 RTTs. */
+#define PP_MIN_WND		(FL_WND_ONE / 1024)
+
 /* Is this the base RTT? "delay == BaseRtt" in Algorithm 1. */
 static inline bool pp_at_base(const struct pp_chan *ch, u32 delay_ns)
 {
@@ -55,6 +58,10 @@ static inline u32 pp_own_ai(struct pp_core *pp, const struct pp_chan *ch)
 		ai_wnd = pp_small_ai(pp, ai_wnd);
 	return ai_wnd;
 }
+
+/* pp_core.c */
+void pp_original_ack(struct pp_core *pp, const struct pp_chan *ch, u32 ai_wnd,
+		     const struct fl_sample *s);
 
 /* pp_step.c */
 bool pp_bold(const struct pp_chan *ch);

@@ -103,9 +103,6 @@
 #include "pp_weight.h"
 #include "swift/core/swift.h"
 
-/* Smallest window: a packet in 1024 RTTs. */
-#define PP_MIN_WND		(FL_WND_ONE / 1024)
-
 /* A newcomer begins with that window above a queue that is less than this many
  * halves of a channel below its target: that of the next priority.
  */
@@ -147,41 +144,6 @@
 #define PP_PROBE_BEYOND_MAX	32
 
 /**
- * pp_init() - begin a flow, stopped: it probes before it sends
- * @pp: the flow
- * @original: the original CC
- * @now_ns: time, ns
- * @snd_nxt: next sequence number
- */
-void pp_init(struct pp_core *pp, const struct fl_original_ops *original, u64 now_ns,
-	     u32 snd_nxt)
-{
-	*pp = (struct pp_core) {
-		.original = original,
-		.round_end = snd_nxt,
-		.flows_q8 = PP_FLOWS_ONE,
-		.crowd_q8 = PP_FLOWS_ONE,
-		.stopped = 1,
-	};
-	original->init(pp->original_state, now_ns);
-}
-
-/**
- * pp_suspend_idle() - a flow that had nothing to send probes before it does
- * @pp: the flow
- *
- * As if new, but it keeps what it knows about #flow.
- */
-void pp_suspend_idle(struct pp_core *pp)
-{
-	pp->stopped = 1;
-	pp->preempted = 0;
-	pp->gap = 0;
-	pp->gap_last = 0;
-	pp->clear = 0;
-}
-
-/**
  * pp_begin_urgent() - begin without a probe (section 4.4)
  * @pp: the flow, stopped and without data in flight
  * @ch: its channel
@@ -194,38 +156,6 @@ void pp_begin_urgent(struct pp_core *pp, const struct pp_chan *ch, u32 snd_nxt)
 	pp->linear = 1;
 	pp_go(pp, max_t(u64, pp_own_part(pp, ch->start_wnd), FL_WND_ONE),
 	      snd_nxt);
-}
-
-/**
- * pp_skip() - what was sent until now says nothing
- * @pp: the flow
- * @snd_nxt: next sequence number; ACKs of earlier data end no RTT
- */
-void pp_skip(struct pp_core *pp, u32 snd_nxt)
-{
-	if (!pp->glide)
-		pp->ref_wnd = 0;
-	pp->round_end = snd_nxt;
-	pp->over = 0;
-}
-
-/**
- * pp_go() - begin to send
- * @pp: the flow
- * @wnd: window, packets << FL_WND_SHIFT
- * @snd_nxt: next sequence number; ACKs of earlier data end no RTT
- */
-void pp_go(struct pp_core *pp, u64 wnd, u32 snd_nxt)
-{
-	pp->wnd = wnd;
-	pp->glide = 0;
-	pp_skip(pp, snd_nxt);
-	pp->in_channel = 0;
-	pp->below = 0;
-	pp->over_rounds = 0;
-	pp->clear = 0;
-	pp->stopped = 0;
-	pp->dual = 0;
 }
 
 /* Base RTTs in which a probe is sent: one, or more while a higher priority has
@@ -379,27 +309,6 @@ static noinline void pp_round(struct pp_core *pp, const struct pp_chan *ch,
 	pp_round_own(pp, ch, s);
 	if (pp->glide)
 		pp_glide(pp, ch, s->delay_ns);
-}
-
-/**
- * pp_original_ack() - the original CC, whichever it is
- * @pp: the flow
- * @ch: its channel
- * @ai_wnd: additive increase for an RTT, packets << FL_WND_SHIFT
- * @s: what the ACK says
- */
-noinline void pp_original_ack(struct pp_core *pp, const struct pp_chan *ch,
-			      u32 ai_wnd, const struct fl_sample *s)
-{
-	const struct fl_target t = {
-		.target_ns = ch->target_ns - pp->shift_ns,
-		.base_ns = ch->base_ns,
-		.ai_wnd = ai_wnd,
-		.min_wnd = PP_MIN_WND,
-		.max_wnd = ch->max_wnd,
-	};
-
-	pp->original->on_ack(pp->original_state, &t, &pp->wnd, s);
 }
 
 /**
@@ -560,27 +469,4 @@ enum pp_verdict pp_on_probe(struct pp_core *pp, const struct pp_chan *ch,
 	}
 	pp_go(pp, wnd, snd_nxt);
 	return PP_RESUME;
-}
-
-/**
- * pp_on_loss() - data was lost
- * @pp: the flow
- * @ch: its channel
- * @now_ns: time, ns
- * @rtt_ns: smoothed RTT, ns
- * @how: how the loss was found
- */
-void pp_on_loss(struct pp_core *pp, const struct pp_chan *ch, u64 now_ns,
-		u32 rtt_ns, enum fl_loss how)
-{
-	struct fl_target t = {
-		.target_ns = ch->target_ns,
-		.base_ns = ch->base_ns,
-		.min_wnd = PP_MIN_WND,
-		.max_wnd = ch->max_wnd,
-	};
-
-	if (!pp->stopped)
-		pp->original->on_loss(pp->original_state, &t, &pp->wnd, now_ns, rtt_ns,
-				  how);
 }

@@ -408,6 +408,7 @@ enum fl_state {
 #define FL_INFO_APP_LIMITED	0x8	/* the application limits the rate */
 #define FL_INFO_LISTENER	0x10	/* settings for accepted sockets */
 #define FL_INFO_OWD		0x20	/* one-way delay by telemetry, not RTT */
+#define FL_INFO_OPEN		0x40	/* PrioPlus: silent for a second, so an ordinary control */
 
 /**
  * struct fl_info - what a socket does and why (FL_SO_INFO)
@@ -446,7 +447,8 @@ enum fl_state {
  * @telemetry_bad: telemetry options that were malformed
  * @updates: Soeze: decisions
  * @policy: order of the policy that the settings come from, 0: none
- * @reserved: 0
+ * @opens: PrioPlus: times that a silent flow found its settings wrong, or was an
+ *	ordinary control for want of better
  * @credits: credits that came (expresspass, flexpass)
  * @credits_wasted: of those, the ones for which there was nothing to send
  * @paid_segs: segments that credits have paid for: green ones
@@ -488,7 +490,7 @@ struct fl_info {
 	__u64 telemetry_bad;
 	__u64 updates;
 	__u32 policy;
-	__u32 reserved;
+	__u32 opens;
 	__u64 credits;
 	__u64 credits_wasted;
 	__u64 paid_segs;
@@ -617,6 +619,7 @@ enum {
 	FL_A_FLOW_UNPAID_SEGS,		/* u64 */
 	FL_A_FLOW_REQUESTS,		/* u32 */
 	FL_A_FLOW_CREDIT_SEGS,		/* u32 */
+	FL_A_FLOW_OPENS,		/* u32 */
 	__FL_A_FLOW_MAX,
 };
 
