@@ -24,7 +24,7 @@ export O KDIR DESTDIR PREFIX
 TOOLS := tools/lab tools/lab/guest tools/lab/kmod tools/libfairlane tools/fairlane iproute2-patches
 
 .DEFAULT_GOAL := help
-.PHONY: help deps kernel lab modules tools demo results check check-all lint space \
+.PHONY: help deps kernel lab modules tools demo results check check-all lint space ablation \
 	install uninstall clean distclean
 
 help:
@@ -87,6 +87,10 @@ check-all: lab
 space: lab
 	@scripts/deps test
 	@selftests/space/sweep $(or $(CONTROL),prioplus/basic) $(or $(SEEDS),1..100) $(SET)
+
+ablation:
+	@scripts/deps test
+	@selftests/space/ablation $(SEEDS)
 
 lint:
 	@scripts/deps lab test

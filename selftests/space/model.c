@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * spacemodel SPACE FIRST LAST [DIMENSION=VALUE]... - set-ups of PrioPlus in user space: the
+ * spacemodel SPACE FIRST LAST [without=RULE | DIMENSION=VALUE]... - set-ups of PrioPlus in user space: the
  * core in the packet model of the unit tests, a hundred times as fast as in the lab. It
  * knows neither TCP nor measured base RTTs, noise, offload, hops and far hosts.
  *
@@ -12,6 +12,17 @@
 
 #include <math.h>
 #include <stdio.h>
+
+u32 pp_rules_off;
+static bool paper;
+
+static const char *const rules[__PP_RULES] = {
+	[PP_SCALE] = "scale",
+	[PP_COUNT] = "count",
+	[PP_STEP] = "step",
+	[PP_PATIENCE] = "patience",
+	[PP_RETURN] = "return",
+};
 
 #define GOOD	0.95
 #define BROKEN	0.5
@@ -25,7 +36,7 @@ static void fill(struct bn *b, const struct space_setup *s)
 		for (k = 0; k < s->class[i].flows; k++) {
 			u64 start_ns = s->class[i].start_us * 1e3;
 
-			if (bn_add(b, f++, i, s->class[i].priority, false,
+			if (bn_add(b, f++, i, s->class[i].priority, paper,
 				   start_ns + bn_random(b) % 20000,
 				   s->class[i].stop_us * 1e3))
 				die("no channel for seed %llu",
@@ -92,6 +103,25 @@ static double simulate(const char *space, u64 seed, int argc, char **argv)
 	return least;
 }
 
+/* without=RULE, or without=all for the paper's own way. Return: is the word one of these? */
+static bool switch_off(const char *word)
+{
+	int i;
+
+	if (strncmp(word, "without=", 8))
+		return false;
+	word += 8;
+	for (i = 0; i < __PP_RULES; i++)
+		if (!strcmp(word, rules[i]))
+			break;
+	paper = !strcmp(word, "all");
+	if (i < __PP_RULES)
+		pp_rules_off |= BIT(i);
+	else if (!paper)
+		die("there is no rule \"%s\"", word);
+	return true;
+}
+
 int main(int argc, char **argv)
 {
 	u64 seed, first, last;
@@ -102,6 +132,10 @@ int main(int argc, char **argv)
 		die("usage: spacemodel SPACE FIRST LAST [DIMENSION=VALUE]...");
 	first = strtoull(argv[2], NULL, 10);
 	last = strtoull(argv[3], NULL, 10);
+	while (argc > 4 && switch_off(argv[4])) {
+		argv++;
+		argc--;
+	}
 	for (seed = first; seed <= last; seed++) {
 		least = simulate(argv[1], seed, argc - 4, argv + 4);
 		n++;

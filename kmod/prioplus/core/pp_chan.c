@@ -69,13 +69,13 @@ static u32 pp_fluct_ns(const struct pp_conf *cf, u32 pkt_ns)
 {
 	u64 least_ns = (u64)pkt_ns * PP_FLUCT_PKT_TENTHS / 10;
 
-	if (cf->paper)
+	if (cf->paper || !pp_rule(PP_SCALE))
 		return cf->fluct_ns;
 	least_ns = max_t(u64, least_ns, cf->base_ns / PP_FLUCT_BASE_PART);
 	return max_t(u64, cf->fluct_ns, least_ns);
 }
 
-/* What is different on a long path; see 9. in prioplus.c. */
+/* What is different on a long path; see 1. in prioplus.c. */
 static void pp_chan_long(struct pp_chan *ch, const struct pp_conf *cf)
 {
 	ch->clear_stop = PP_CLEAR_STOP_LONG;
@@ -87,7 +87,7 @@ static void pp_chan_long(struct pp_chan *ch, const struct pp_conf *cf)
 		ch->share_ns = (ch->width_ns - cf->noise_ns) / PP_LONG_SHARE_PART;
 }
 
-/* How much of the evidence in 6. of prioplus.c this network asks for. */
+/* How much of the evidence in 5. of prioplus.c this network asks for. */
 static void pp_chan_resume(struct pp_chan *ch, u32 permille)
 {
 	ch->clear_stop = ch->clear_stop * permille / 1000;
@@ -160,7 +160,7 @@ int pp_chan_init(struct pp_chan *ch, const struct pp_conf *cf, u32 prio)
 	ch->clear_gap = PP_CLEAR_GAP;
 	ch->clear_base = PP_CLEAR_BASE;
 	pp_weight_init(ch, cf->weight_milli, cf->share_ns);
-	ch->paced = !cf->paper &&
+	ch->paced = !cf->paper && pp_rule(PP_SCALE) &&
 		    cf->base_ns / PP_PACED_WIDTHS >= ch->width_ns;
 	if (ch->paced)
 		pp_chan_long(ch, cf);

@@ -4,7 +4,7 @@
  *
  * The paper's formula, delay * LineRate / cwnd, counts them if the queue and
  * the line hold nothing but their packets. The paper takes it at a stop, where
- * that is not so; here it is taken where it is (1. in prioplus.c): in the own
+ * that is not so; here it is taken where it is (2. in prioplus.c): in the own
  * channel, or when the delay has followed the own growth.
  */
 #include "pp_count.h"
@@ -122,6 +122,8 @@ u64 pp_extra_wnd(const struct pp_core *pp, const struct pp_chan *ch,
  */
 static void pp_crowd_set(struct pp_core *pp, u32 crowd_q8)
 {
+	if (!pp_rule(PP_RETURN))
+		crowd_q8 = PP_FLOWS_ONE;
 	pp->crowd_q8 = clamp_t(u32, crowd_q8, PP_FLOWS_ONE,
 			       PP_CROWD_MAX * PP_FLOWS_ONE);
 }
@@ -185,8 +187,10 @@ void pp_estimate_at_excess(struct pp_core *pp, const struct pp_chan *ch,
 	u32 n = pp_flows_by_inflight(pp, ch, delay_ns);
 	u32 allowed_ns = ch->limit_ns - ch->base_ns;
 
-	if (pp->flows_known && pp->linear &&
-	    delay_ns - ch->base_ns >= 2 * allowed_ns)
+	if (!pp_rule(PP_COUNT))
+		;
+	else if (pp->flows_known && pp->linear &&
+		 delay_ns - ch->base_ns >= 2 * allowed_ns)
 		n = min_t(u32, n, 2 * pp->flows_q8);
 	else if (pp->flows_known)
 		n = pp->flows_q8;
@@ -223,7 +227,9 @@ void pp_estimate_in_channel(struct pp_core *pp, const struct pp_chan *ch,
 	if (pp->in_channel <= PP_CHANNEL_MIN)
 		return;
 	n = pp_flows_by_inflight(pp, ch, delay_ns);
-	if (pp->flows_known)
+	if (!pp_rule(PP_COUNT))
+		n = pp->flows_q8;
+	else if (pp->flows_known)
 		n = (s32)pp->flows_q8 + (n - (s32)pp->flows_q8) /
 					(1 << PP_FLOWS_EWMA_SHIFT);
 	pp->flows_q8 = max_t(s32, n, PP_FLOWS_ONE);
@@ -239,7 +245,7 @@ void pp_estimate_by_response(struct pp_core *pp, const struct pp_chan *ch,
 {
 	u64 grown = pp->wnd - pp->ref_wnd;
 
-	if (pp->flows_known)
+	if (pp->flows_known || !pp_rule(PP_COUNT))
 		return;
 	if (pp->ref_wnd && pp->wnd > pp->ref_wnd &&
 	    grown >= pp->ref_wnd / 8 && delay_ns > pp->ref_ns &&

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * PrioPlus: how much a flow grows at the end of an RTT below its channel, 3., 4.
- * and 9. in prioplus.c.
+ * PrioPlus: how much a flow grows at the end of an RTT below its channel, 1. and 3. in
+ * prioplus.c.
  */
 #include "pp_count.h"
 
@@ -40,7 +40,7 @@ bool pp_bold(const struct pp_chan *ch)
 	return ch->first_wnd > PP_NEW_PKTS * FL_WND_ONE;
 }
 
-/* Step of a linear start (section 4.2.2); 4. in prioplus.c. */
+/* Step of a linear start (section 4.2.2); 3. in prioplus.c. */
 static u64 pp_linear_step(const struct pp_core *pp, const struct pp_chan *ch)
 {
 	u64 step = pp_own_part(pp, ch->start_wnd);
@@ -50,7 +50,7 @@ static u64 pp_linear_step(const struct pp_core *pp, const struct pp_chan *ch)
 	return step;
 }
 
-/* The same on a long path, 9. in prioplus.c: up to the own share of what the line and
+/* The same on a long path, 1. in prioplus.c: up to the own share of what the line and
  * the channel hold, and no farther until #flow was halved; what is still room then is
  * taken by halves.
  */
@@ -92,6 +92,8 @@ static u64 pp_room_step(struct pp_core *pp, const struct pp_chan *ch,
 			     pp->wnd / 2);
 	u64 step;
 
+	if (!pp_rule(PP_STEP))
+		return by_ratio;
 	if (pp->hold)
 		return 0;
 	if (delay_ns > ch->lower_ns &&

@@ -20,83 +20,56 @@
  * packets in flight (10 Gbit/s) or with many flows; Documentation/prioplus.rst has the
  * numbers.
  *
- * 1. #flow comes from the own channel. delay * LineRate / W (line 8) counts
- *    the flows of the own priority only when nobody else has packets in the
- *    queue. At a preemption others do, and W is collapsing, so the paper's
- *    estimate is up to 100 times too high and reclaiming takes as long as it
- *    takes to halve it again. Here it is averaged while the delay stays in the
- *    own channel. A flow that has not been there yet takes the formula when
- *    its growth has raised the delay in proportion, since then its priority
- *    owns the queue.
+ * 1. Scale (PP_SCALE). Channels are at least 2.6 packets and a twelfth of the base RTT
+ *    wide (pp_fluct_ns() in pp_chan.c): a queue is whole packets, and an RTT of growth
+ *    changes the delay by a part of the RTT. In narrower ones a step jumps over
+ *    several priorities' channels, and the delay orders nobody. Where the base RTT is
+ *    still eight channels and more (pp_chan.paced), the sender spreads each window over
+ *    a base RTT; a start has up to ten packets and ends at the own share of what line
+ *    and channel hold; share_ns (pp_weight.c) is A/32 unless it is set.
  *
- *    At base delay the line holds no more than a BDP, so #flow is no more than
- *    BDP / W there; the paper halves it every RTT, from whatever it was.
+ * 2. Count (PP_COUNT). #flow is taken where the queue is the own priority's.
+ *    delay * LineRate / W (line 8) counts the flows of the own priority only when nobody
+ *    else has packets in the queue. At a preemption others do, and W is collapsing, so the
+ *    paper's estimate is up to 100 times too high. Here it is averaged while the
+ *    delay stays in the own channel. A flow that has not been there yet takes the
+ *    formula when its growth has raised the delay in proportion. At base delay the line
+ *    holds no more than a BDP, so #flow is no more than BDP / W there.
  *
- * 2. One RTT instead of two (section 4.2.3). An increase is sent at once, and
- *    the RTT ends with the ACK of the last packet of that burst, whose delay
- *    includes the increase. So every RTT can end with an increase.
+ * 3. Step (PP_STEP). Every RTT may end with a step, sent at once: the RTT ends with the
+ *    ACK of the step's last packet, whose delay includes the step (the paper: two RTTs).
+ *    A step is half of the flow's share of the room, (D_target - delay) * LineRate /
+ *    #flow. The paper's, W * (D_target - delay) / delay, is tiny for the few packets
+ *    of a newcomer. A newcomer that does not know #flow grows by half, and
+ *    at least by a packet; a linear start with unknown #flow begins with two
+ *    packets and at most doubles: 300 flows that start at once make 55 us of queue
+ *    instead of 570.
  *
- * 3. The adaptive increase is a share of the room: (D_target - delay) *
- *    LineRate / #flow, half of it in an RTT. The paper's step, W *
- *    (D_target - delay) / delay, is right when the own priority owns the
- *    queue, and tiny for the few packets of a newcomer. A newcomer that does
- *    not know #flow grows by half, and at least by a packet.
- *
- * 4. A linear start with unknown #flow begins with two packets (or
- *    first_permille of the BDP) and at most doubles in an RTT, up to W_LS per
- *    RTT: 300 flows that start at once make 55 us of queue instead of 570.
- *
- * 5. Stopping. A flow that is settled in its channel stops at the second sample
- *    above the limit, as in the paper. In the middle of a conflict an excess
+ * 4. Patience (PP_PATIENCE). A flow that is settled in its channel stops at the second
+ *    sample above the limit, as in the paper. In the middle of a conflict an excess
  *    may be the flow's own: all priorities that wake up after an end fill the
  *    same room. Such a flow stops when the excess has lasted for several RTTs;
- *    the original CC shrinks it meanwhile. The paper's rule makes the heir
- *    stop, too, and it all begins again. What a flow has settled in, it does
- *    not forget at once: of two flows, the first that stops leaves room that
- *    would let the other one fight on against the newcomer. A flow that was far
- *    below the last channel in use stops at once, unless the line was empty when
- *    it resumed: what is above the limit then, its own priority made.
+ *    the original CC shrinks it meanwhile, and for eight RTTs it takes no step. A
+ *    flow that was far below the last channel in use stops at once, unless the
+ *    line was empty when it resumed: what is above the limit then, its own priority
+ *    made.
  *
- * 6. Resuming. Only a queue at base delay, or a delay that stayed below the
- *    limit for several probes (resume_permille says how many: few for a
- *    network of few flows), lets a preempted flow resume, and a flow
- *    farther below the channel that was last in use needs more of them (the last
- *    two probes above the limit tell which that was, since the last one alone may
- *    have met a queue that was draining): the heir is the first to wake up, and the
- *    dip in the queue while one priority hands over to the next wakes nobody. A delay
- *    below the limit that
- *    does not move counts for more than one that does: that is a lower
- *    priority's queue, not a newcomer's who is on the way up. Flows that met a
- *    higher priority before they sent anything are as those that it stopped.
+ * 5. Return (PP_RETURN). A preempted flow resumes after several probes below the limit,
+ *    and after more the farther it is below the channel that was last in use (the last
+ *    two probes above the limit tell which that was: the last one alone may have met
+ *    a queue that was draining). A delay below the limit that does not move counts for
+ *    more than one that does: that is a lower priority's queue, not a newcomer's who is
+ *    on the way up. So the heir is the first, and the dip in
+ *    the queue while one priority hands over to the next wakes nobody. Those who come
+ *    back share the room: #flow is no measure of how many they are, since it is in
+ *    flight / W, so they find it out together (pp_crowd_*() in pp_count.c), and where a
+ *    share is less than a packet each sends one with that probability. Flows
+ *    farther down and of larger crowds probe less often, and a crowd
+ *    uses a sixteenth of the line for probes at most.
  *
- * 7. Many flows. A window below a packet cannot be sent at once: all stopped
- *    flows of a priority would come back with a packet each (section 4.2.1),
- *    far more than there is room for, and stop one another for ever. Such a
- *    flow resumes with a packet and a probability: the window of a linear
- *    start, or its part of the room if all who want to share it (pp_count.c).
- *    For the same reason a newcomer whose linear start made a queue above the
- *    limit falls to its share at once, and the additive increase is a function
- *    of #flow that makes shares meet.
- *
- * 8. Probes. While a higher priority has the link, flows probe less often the
- *    more flows their priority has and the more channels farther up the queue
- *    is (section 4.2.1 has (delay - D_target) for it). And a crowd uses no more
- *    than a sixteenth of the line for probes: on a slow line they would be the
- *    queue that they measure.
- *
- * 9. Long paths, whose base RTT is eight channels and more (pp_chan.paced). What a
- *    step of the linear start sends at once would be a queue of many channels, so
- *    the sender spreads its window over a base RTT. A start that overshoots by a
- *    part of the BDP is above all limits, so each begins with up to ten packets,
- *    doubles at most, and ends at the own share of what line and channel hold. And
- *    W_AI is so little of a BDP that shares would take seconds to meet: share_ns
- *    (pp_weight.c) is A/32 unless it is set. A settled flow stops at the second sample
- *    that is a channel above its limit, without waiting for the end of a round.
- *
- * 10. Channels are at least 2.6 packets and a twelfth of the base RTT wide
- *    (pp_fluct_ns() in pp_chan.c): a queue is whole packets, and an RTT of growth
- *    changes the delay by a part of the RTT. In narrower ones a step jumps over
- *    several priorities' channels, and the delay orders nobody.
+ * What a flow believes, by what evidence, and why two flows that do so are not both wrong
+ * for long is in Documentation/prioplus.rst. "make ablation" switches each rule off in
+ * the user-space model and counts what is left of good set-ups.
  */
 #include "paper.h"
 #include "pp_count.h"
@@ -159,7 +132,7 @@ void pp_begin_urgent(struct pp_core *pp, const struct pp_chan *ch, u32 snd_nxt)
 }
 
 /* Base RTTs in which a probe is sent: one, or more while a higher priority has
- * the link; see 8. above.
+ * the link; see 5. above.
  */
 static u32 pp_probe_rtts(const struct pp_core *pp, const struct pp_chan *ch,
 			 u32 delay_ns)
@@ -208,10 +181,12 @@ static noinline enum pp_verdict pp_stop(struct pp_core *pp,
 	return PP_STOP;
 }
 
-/* RTTs above the limit that this flow endures; see 5. above. */
+/* RTTs above the limit that this flow endures; see 4. above. */
 static u32 pp_patience(const struct pp_core *pp, const struct pp_chan *ch,
 		       u32 delay_ns)
 {
+	if (!pp_rule(PP_PATIENCE))
+		return PP_OVER_AT_ONCE;
 	if (pp->in_channel >= PP_SETTLED ||
 	    (pp->preempted && pp->gap >= PP_GAP_FAR && !pp->linear))
 		return PP_OVER_AT_ONCE;
@@ -348,7 +323,7 @@ enum pp_verdict pp_on_ack(struct pp_core *pp, const struct pp_chan *ch,
 	return PP_SEND;
 }
 
-/* Has a preempted flow seen enough to resume? See 6. above. */
+/* Has a preempted flow seen enough to resume? See 5. above. */
 static bool pp_may_resume(struct pp_core *pp, const struct pp_chan *ch,
 			  u32 delay_ns)
 {
@@ -356,7 +331,7 @@ static bool pp_may_resume(struct pp_core *pp, const struct pp_chan *ch,
 						 pp->probe_ns - delay_ns;
 	s32 need = ch->clear_heir, points = PP_CLEAR_BELOW;
 
-	if (!pp->preempted)
+	if (!pp->preempted || !pp_rule(PP_RETURN))
 		return true;
 	if (pp_at_base(ch, delay_ns)) {
 		points = ch->clear_base;
@@ -385,7 +360,7 @@ static void pp_see_gap(struct pp_core *pp, const struct pp_chan *ch,
 }
 
 /* What can be sent of a window: less than a packet is a packet, with that
- * probability, or nothing; see 7. above.
+ * probability, or nothing; see 5. above.
  */
 static u64 pp_whole_wnd(u64 wnd, u32 random)
 {

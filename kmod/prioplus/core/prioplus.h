@@ -19,6 +19,24 @@
 #define PP_FLOWS_SHIFT		8
 #define PP_FLOWS_ONE		BIT(PP_FLOWS_SHIFT)
 
+/** enum pp_rules - the rules of prioplus.c, which explains them */
+enum pp_rules {
+	PP_SCALE,
+	PP_COUNT,
+	PP_STEP,
+	PP_PATIENCE,
+	PP_RETURN,
+	__PP_RULES,
+};
+
+/* In user space a rule can be switched off, to see what it is good for. */
+#ifdef PP_ABLATION
+extern u32 pp_rules_off;
+#define pp_rule(rule_)		(!(pp_rules_off & BIT(rule_)))
+#else
+#define pp_rule(rule_)		true
+#endif
+
 /**
  * struct pp_chan - the channel of a priority on a path, and its settings
  * @base_ns: RTT of a full packet and its ACK without queues, ns
@@ -49,8 +67,8 @@
  * @paper: do what the paper's Algorithm 1 prints
  * @urgent: flows begin without a probe (section 4.4)
  * @paced: the base RTT is long beside the channel: the sender spreads each
- *	window over a base RTT, see 9. in prioplus.c
- * @clear_stop: points for resuming that a stop takes, see 6. in prioplus.c
+ *	window over a base RTT, see 1. in prioplus.c
+ * @clear_stop: points for resuming that a stop takes, see 5. in prioplus.c
  * @clear_heir: points that a preempted flow needs to resume
  * @clear_gap: points that it needs in addition for each channel between
  * @clear_base: points that a probe at base delay gives
