@@ -34,7 +34,7 @@ enum pp_rules {
 extern u32 pp_rules_off;
 #define pp_rule(rule_)		(!(pp_rules_off & BIT(rule_)))
 #else
-#define pp_rule(rule_)		true
+#define pp_rule(rule_)		((rule_) < __PP_RULES)
 #endif
 
 /**
