@@ -250,9 +250,13 @@ void pp_probe_arm_watch(struct pp_flow *fl);
 bool pp_probe_possible(const struct sock *sk);
 bool pp_probe_allowed(const struct sock *sk);
 bool pp_probe_echo(struct pp_flow *fl);
-int pp_probe_start(void);
-void pp_probe_stop(void);
 bool pp_timer_act(struct pp_flow *fl);
+
+/* pp_see.c */
+void pp_see_use(void);
+void pp_see_unuse(void);
+int pp_see_init(void);
+void pp_see_exit(void);
 
 /* pp_owd.c */
 u32 pp_one_way(struct pp_flow *fl, u32 rtt_ns, u32 base_ns);

@@ -17,9 +17,9 @@
  *
  * Data that arrived twice, sent again without need or doubled by the network,
  * draws a D-SACK as well, and taken for an echo it would tell any delay at all. The
- * stack does not keep the range of a D-SACK. So the tracepoint tcp_probe, which each
- * segment of an established socket passes under the socket lock, looks at the
- * option while a probe is out: an echo's range is one byte, and each probe's another,
+ * stack does not keep the range of a D-SACK. So the tracepoint tcp_probe (pp_see.c),
+ * which each segment of an established socket passes under the socket lock, looks at
+ * the option while a probe is out: an echo's range is one byte, and each probe's another,
  * so that a probe or an echo that was doubled or comes late is known, too. In other
  * states (after close()) the tracepoint is not passed; there what comes sooner than any
  * echo on the path has come (half of the base RTT where that is given) is no echo,
@@ -45,10 +45,8 @@
  * while arming races with firing on another CPU.
  */
 #include <linux/module.h>
-#include <linux/tracepoint.h>
 #include <net/ip.h>
 #include <net/tcp.h>
-#include <trace/events/tcp.h>
 
 #include "compat/compat.h"
 #include "pp_flow.h"
@@ -57,8 +55,6 @@
 #define PP_ECHO_BACKOFF_MAX	4
 /* An echo where nobody looks may be this part of the shortest one sooner, 2^-this. */
 #define PP_ECHO_SOONER_SHIFT	6
-
-static struct tracepoint *pp_probe_tracepoint;
 
 struct kmem_cache *pp_flow_cache;
 
@@ -316,48 +312,6 @@ static bool pp_late_echo(struct pp_flow *fl)
 	return false;
 }
 
-/* First SACK block of a segment, in host order. Return: is there one? */
-static bool pp_first_block(const struct tcphdr *th, u32 *from, u32 *to)
-{
-	const u8 *opt = (const u8 *)(th + 1);
-	const u8 *end = (const u8 *)th + th->doff * 4;
-
-	while (opt < end && *opt != TCPOPT_EOL) {
-		if (*opt == TCPOPT_NOP) {
-			opt++;
-			continue;
-		}
-		if (end - opt < 2 || opt[1] < 2 || opt[1] > end - opt)
-			return false;
-		if (*opt == TCPOPT_SACK &&
-		    opt[1] >= TCPOLEN_SACK_BASE + TCPOLEN_SACK_PERBLOCK) {
-			*from = get_unaligned_be32(opt + 2);
-			*to = get_unaligned_be32(opt + 6);
-			return true;
-		}
-		opt += opt[1];
-	}
-	return false;
-}
-
-/* A segment that has come, before the stack looks at it: each of every established
- * socket. Context: softirq or backlog, socket lock held.
- */
-static void pp_probe_see(void *data, struct sock *sk, FL_TCP_PROBE_SKB *skb)
-{
-	struct pp_flow *fl;
-	u32 from, to;
-
-	if (inet_csk(sk)->icsk_ca_ops->owner != THIS_MODULE)
-		return;
-	fl = pp_flow_of(sk);
-	if (!fl || !fl->probes_out)
-		return;
-	fl->dsack = PP_DSACK_ECHO;
-	if (pp_first_block(tcp_hdr(skb), &from, &to) && from != fl->probe_seq)
-		fl->dsack = to - from == 1 ? PP_DSACK_OLD : PP_DSACK_DATA;
-}
-
 /* What comes sooner after a probe is no echo, ns. A base RTT that is given cannot be
  * spoilt, but says little of a probe's on many links, and the echoes that were seen may
  * all have met queues; where base RTTs are measured they are the paths', and dips keep
@@ -574,37 +528,4 @@ void pp_probe_release(struct pp_flow *fl)
 	pp_dsack_restore(fl);
 	WRITE_ONCE(fl->dead, 1);
 	call_rcu(&fl->rcu, pp_flow_free);
-}
-
-static void pp_probe_match(struct tracepoint *tp, void *data)
-{
-	if (!strcmp(tp->name, "tcp_probe"))
-		pp_probe_tracepoint = tp;
-}
-
-/**
- * pp_probe_start() - begin to tell echoes from other D-SACKs
- *
- * Context: process, module load. Return: 0 or a negative errno.
- */
-int pp_probe_start(void)
-{
-	/* the compiler compares the arguments */
-	check_trace_callback_type_tcp_probe(pp_probe_see);
-	for_each_kernel_tracepoint(pp_probe_match, NULL);
-	if (!pp_probe_tracepoint)
-		return -EOPNOTSUPP;
-	return tracepoint_probe_register(pp_probe_tracepoint, pp_probe_see,
-					 NULL);
-}
-
-/**
- * pp_probe_stop() - end of that
- *
- * Context: process, module load or unload.
- */
-void pp_probe_stop(void)
-{
-	tracepoint_probe_unregister(pp_probe_tracepoint, pp_probe_see, NULL);
-	tracepoint_synchronize_unregister();
 }

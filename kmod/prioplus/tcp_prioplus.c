@@ -250,6 +250,7 @@ static void pp_adopt(struct sock *sk)
 		kmem_cache_free(pp_flow_cache, fl);
 		return;
 	}
+	pp_see_use();
 	fl_take_over(sk, fl->gso_segs);
 	if (!pp_probe_possible(sk))
 		pp_fall_back(fl);
@@ -300,6 +301,7 @@ static void pp_sk_release(struct sock *sk)
 	if (!tp->prior_cwnd)
 		tp->prior_cwnd = tcp_snd_cwnd(tp);
 	pp_chan_drop(fl);
+	pp_see_unuse();
 	pp_probe_release(fl);
 }
 
@@ -602,7 +604,7 @@ static int __init pp_register(void)
 	err = fl_settings_register(&pp_table);
 	if (err)
 		goto cache;
-	err = pp_probe_start();
+	err = pp_see_init();
 	if (err)
 		goto settings;
 	err = tcp_register_congestion_control(&tcp_prioplus);
@@ -617,7 +619,7 @@ static int __init pp_register(void)
 	rcu_barrier();
 	pp_chan_forget();
 probe:
-	pp_probe_stop();
+	pp_see_exit();
 settings:
 	fl_settings_unregister(&pp_table);
 cache:
@@ -629,7 +631,7 @@ static void __exit pp_unregister(void)
 {
 	tcp_unregister_congestion_control(&tcp_prioplus_ledbat);
 	tcp_unregister_congestion_control(&tcp_prioplus);
-	pp_probe_stop();
+	pp_see_exit();
 	/* sockets are gone, and who looked at their flows: unregistering has waited
 	 * for RCU. Timers go with the flows' memory.
 	 */

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * spacemodel SPACE FIRST LAST [without=RULE | DIMENSION=VALUE]... - set-ups of PrioPlus in user space: the
- * core in the packet model of the unit tests, a hundred times as fast as in the lab. It
- * knows neither TCP nor measured base RTTs, noise, offload, hops and far hosts.
+ * spacemodel SPACE FIRST LAST [without=RULE | DIMENSION=VALUE]...
+ *
+ * Set-ups of PrioPlus in user space: the core in the packet model of the unit tests, a
+ * hundred times as fast as in the lab. It knows neither TCP nor measured base RTTs, noise, offload, hops and far hosts.
  *
  * Prints a line a set-up: the least of its shares and utilisations, seed, share and
  * utilisation of each interval, dimensions; and then the counts.

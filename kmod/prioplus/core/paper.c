@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * PrioPlus as the paper prints it: Algorithm 1, for net.fairlane.paper = 1.
+ * PrioPlus as the paper prints it: Algorithm 1, for net.fairlane.research.paper = 1.
  *
  * Three things differ from the print. Line 15 doubles #flow where section 4.3.1 halves
  * it. Line 7 stops with the third sample above the limit where the text says two. A flow

@@ -3,7 +3,7 @@
 # shellcheck disable=SC2034 # for those who source it
 #
 # A machine that counts instructions, for the "machine" scripts of selftests/machine/cost,
-# control-cost and cc-cost, which source this: Debian's stock kernel 6.12 in QEMU
+# control-cost, cc-cost and unused, which source this: Debian's stock kernel 6.12 in QEMU
 # with -icount shift=0. The machine's clock, and with it the time stamp counter,
 # goes on by 1 ns for each instruction; interrupts come at fixed instructions. So
 # a count does not depend on this computer or its load.
@@ -89,7 +89,15 @@ count_module()
 
 count_ours()
 {
-	cp "$O/mod/$release/$1.ko" "$root/modules/" || die "no module $1"
+	local ko=$O/mod/$release/$1.ko need
+
+	[ -f "$ko" ] || die "no module $1"
+	[ ! -e "$root/modules/$1.ko" ] || return 0
+	for need in $(modinfo -F depends "$ko" | tr ',' ' '); do
+		# The others are the kernel's own.
+		[ ! -f "$O/mod/$release/$need.ko" ] || count_ours "$need"
+	done
+	cp "$ko" "$root/modules/"
 	echo "$1.ko" >> "$root/modules/order"
 }
 
