@@ -137,6 +137,23 @@ test_dead_path()
 	expect "bytes of the low ones" $low -ge $((560 * LINE_BYTES_MS))
 }
 
+# The path is ten times as long as the base RTT that was given: every probe is above the
+# limit. An idle line is not silent for that: the flow finds out and says so.
+test_longer_path()
+{
+	net || fault "no network"
+	in_ns pa sysctl -q -w net.fairlane.base_rtt_ns=50000
+	tc -n pr qdisc replace dev east root netem limit 1000 delay 500us
+	pp 1 5000 -b -1 -L 1000 > /run/a &
+	sleep 0.9
+	in_ns pa fairlane -j flow show dport 5000 > /run/show
+	wait
+	echo "# $(cat /run/a)"
+	# the proof takes about 20 ms
+	expect "bytes" "$(field received 0 /run/a)" -ge $((900 * LINE_BYTES_MS))
+	expect "opens" "$(jq '[.. | .opens? // empty] | add' /run/show)" -ge 1
+}
+
 # The receiver delays its ACKs as it likes: every second packet, the last one 40 ms.
 test_delayed_acks()
 {
@@ -173,5 +190,5 @@ trap 'drop_net' EXIT
 # The stack distrusts times below 1 us, and booting takes none here.
 sleep 0.01
 load_modules fairlane tcp_prioplus || exit 1
-tests=${*:-lost_probes probes_pause lost_tails dead_path delayed_acks large_packets}
+tests=${*:-lost_probes probes_pause lost_tails dead_path longer_path delayed_acks large_packets}
 run_tests 1 $tests
