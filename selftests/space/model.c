@@ -3,7 +3,8 @@
  * spacemodel SPACE FIRST LAST [without=RULE | DIMENSION=VALUE]...
  *
  * Set-ups of PrioPlus in user space: the core in the packet model of the unit tests, a
- * hundred times as fast as in the lab. It knows neither TCP nor measured base RTTs, noise, offload, hops and far hosts.
+ * hundred times as fast as in the lab. It knows neither TCP nor measured base RTTs, noise,
+ * offload, hops and far hosts.
  *
  * Prints a line a set-up: the least of its shares and utilisations, seed, share and
  * utilisation of each interval, dimensions; and then the counts.
