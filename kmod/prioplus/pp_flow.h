@@ -147,7 +147,7 @@ struct pp_flow {
 	u8 rare;
 	u8 dead;
 	u8 silent_probes;
-	u8 trickles;
+	u16 trickles;
 	u8 dsack:2,
 	   probes_plain:2,
 	   started:1,

@@ -17,7 +17,13 @@ load() { load_modules fairlane tcp_swift tcp_prioplus; }
 drop_net() { drop_nodes oa or ob; }
 flow() { flowgen -f oa -t ob -a 10.0.2.1 "$@"; }
 # Settings of the sender's namespace.
-set_a() { in_ns oa sysctl -q -w "net.fairlane.$1=$2"; }
+set_a()
+{
+	case $1 in
+	base_rtt_ns | noise_ns | line_rate_mbps | telemetry) in_ns oa sysctl -q -w "net.fairlane.$1=$2" ;;
+	*) in_ns oa sysctl -q -w "net.fairlane.research.$1=$2" ;;
+	esac
+}
 # Counter $2 of telemetry in namespace $1.
 told() { in_ns "$1" awk -v c="$2" '$1 == c { print $2 }' /proc/net/fairlane_telemetry; }
 
