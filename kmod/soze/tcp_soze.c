@@ -81,28 +81,13 @@ static struct sz_flow *sz_flow_of(const struct sock *sk)
 /**
  * struct sz_settings - Söze's settings, /proc/sys/net/fairlane/
  * @soze_alpha_mbps: alpha for weight 1, Mbit/s; 0 = line_rate_mbps
- * @soze_beta_mbps: beta for weight 1, Mbit/s; 0 = alpha / 1000
- * @soze_p_ns: p, ns; 0 = derived, see sz_par_init()
- * @soze_k_ns: k, ns; 0 = derived
- * @soze_m_permille: m, permille; 0 = 250
- * @soze_form: enum sz_form: 0 bounded gain, 1 per RTT, 2 per packet
  */
 struct sz_settings {
 	u32 soze_alpha_mbps;
-	u32 soze_beta_mbps;
-	u32 soze_p_ns;
-	u32 soze_k_ns;
-	u32 soze_m_permille;
-	u32 soze_form;
 };
 
 static struct fl_setting sz_setting_table[] = {
 	FL_SETTING(struct sz_settings, soze_alpha_mbps, 0, 0, SZ_RATE_MAX_MBPS),
-	FL_RESEARCH_SETTING(struct sz_settings, soze_beta_mbps, 0, 0, SZ_RATE_MAX_MBPS),
-	FL_RESEARCH_SETTING(struct sz_settings, soze_p_ns, 0, 0, SZ_P_MAX_NS),
-	FL_RESEARCH_SETTING(struct sz_settings, soze_k_ns, 0, 0, SZ_K_MAX_NS),
-	FL_RESEARCH_SETTING(struct sz_settings, soze_m_permille, 0, 0, SZ_M_MAX_PERMILLE),
-	FL_RESEARCH_SETTING(struct sz_settings, soze_form, 0, 0, SZ_FORMS - 1),
 };
 
 static struct fl_settings sz_table = {
@@ -122,17 +107,10 @@ static void sz_configure(const struct sock *sk, struct sz_flow *fl,
 		.wire_bytes = wire,
 		.base_ns = READ_ONCE(pf->base_rtt_ns),
 		.alpha_mbps = READ_ONCE(own->soze_alpha_mbps),
-		.beta_mbps = READ_ONCE(own->soze_beta_mbps),
-		.p_ns = READ_ONCE(own->soze_p_ns),
-		.k_ns = READ_ONCE(own->soze_k_ns),
-		.m_permille = READ_ONCE(own->soze_m_permille),
-		.form = READ_ONCE(own->soze_form),
 	};
 
 	if (sz_par_init(&fl->par, &cf)) {
 		cf.alpha_mbps = 0;
-		cf.beta_mbps = 0;
-		cf.p_ns = 0;
 		sz_par_init(&fl->par, &cf);
 	}
 	fl->payload_l2 = sz_log2(tcp_sk(sk)->mss_cache) - sz_log2(wire);
@@ -159,19 +137,14 @@ static void sz_refresh(const struct sock *sk, const struct sz_sock *ss,
 /* Put the core's rate and window into the socket. */
 static void sz_apply(struct sock *sk, struct sz_flow *fl)
 {
-	u32 rest_ns = fl->rest_ns;
 	struct tcp_sock *tp = tcp_sk(sk);
-	unsigned long rate = ~0UL;
+	unsigned long rate;
 	u32 pkts, burst_pkts = fl->burst_pkts;
 
-	if (fl->par.form == SZ_STABLE) {
-		rate = sz_exp2((s64)fl->core.pace_l2 + fl->payload_l2);
-		rate = min_t(unsigned long, max_t(unsigned long, rate, 1000),
-			     READ_ONCE(sk->sk_max_pacing_rate));
-	} else {
-		rest_ns += fl->queue_ns;
-	}
-	pkts = sz_window_pkts(&fl->core, &fl->par, max_t(u32, rest_ns, 1));
+	rate = sz_exp2((s64)fl->core.pace_l2 + fl->payload_l2);
+	rate = min_t(unsigned long, max_t(unsigned long, rate, 1000),
+		     READ_ONCE(sk->sk_max_pacing_rate));
+	pkts = sz_window_pkts(&fl->core, &fl->par, max_t(u32, fl->rest_ns, 1));
 	if (pkts >= SZ_BURST_WINDOW_PKTS &&
 	    burst_pkts > SZ_BURST_PKTS + (pkts >> SZ_DECIDE_SHIFT))
 		pkts += burst_pkts - SZ_BURST_PKTS - (pkts >> SZ_DECIDE_SHIFT);
@@ -318,7 +291,7 @@ static void sz_heard(struct sock *sk, const struct sz_sock *ss,
 /* Was there a decision just now? */
 static bool sz_can_wait(const struct sz_flow *fl, u64 now_ns)
 {
-	return fl->telling && sz_settled(&fl->core, &fl->par) &&
+	return fl->telling && sz_settled(&fl->core) &&
 	       now_ns - fl->core.last_ns <
 	       (fl->rest_ns + fl->queue_ns) >> SZ_DECIDE_SHIFT;
 }

@@ -19,6 +19,13 @@
 #define SN_LINKS	16
 #define SN_BURST	10	/* initial window, packets */
 
+/* The paper's algorithm as printed, instead of the core. */
+enum sn_printed {
+	SN_CORE,
+	SN_PER_RTT,	/* Algorithm 1: once an RTT */
+	SN_PER_PACKET,	/* section 3.3: the same with each ACK */
+};
+
 enum sn_what { SN_START, SN_STOP, SN_WEIGHT, SN_SEND, SN_ARRIVE, SN_ACK };
 
 struct sn_event {
@@ -62,6 +69,8 @@ struct sn_link {
  * @next_ns: when pacing allows the next packet
  * @bytes: delivered since sn_clear()
  * @ideal: share that a water-filling gives it, bit/s
+ * @decided_ns: as printed: when it decided last
+ * @told_ns: as printed: the delay that it heard last
  * @weight: in thousandths
  * @in_flight: packets
  * @sent: packets
@@ -72,7 +81,7 @@ struct sn_flow {
 	struct sz_core sz;
 	struct sz_par par;
 	int path[SN_HOPS], hops;
-	double prop_ns, base_ns, rest_ns, next_ns, bytes, ideal;
+	double prop_ns, base_ns, rest_ns, next_ns, bytes, ideal, decided_ns, told_ns;
 	u32 weight, in_flight;
 	u64 sent;
 	bool alive, timer;
@@ -90,6 +99,7 @@ struct sn_flow {
  * @room: of the heap
  * @wire: bytes of a packet on the line
  * @flows: how many
+ * @printed: what flows do
  */
 struct sn {
 	struct sn_link link[SN_LINKS];
@@ -100,7 +110,41 @@ struct sn {
 	size_t events, room;
 	u32 wire;
 	int flows;
+	enum sn_printed printed;
 };
+
+/*
+ * Equations 6 and 7 as printed: r = r (T^-1(D) / (r / w))^m with m = 0.25, where T^-1 is
+ * equation 6's and so not the core's with many flows. Only the window,
+ * r times the RTT, keeps to r; the gain has no bound.
+ */
+static inline void sn_on_ack_printed(struct sn *n, struct sn_flow *fl, double delay_ns,
+				     double rtt_ns)
+{
+	double share = exp2(fl->par.alpha_l2 / (double)SZ_ONE) *
+		       exp(-(delay_ns - fl->par.k_ns) / fl->par.q_ns);
+	double rate = exp2(fl->sz.rate_l2 / (double)SZ_ONE);
+
+	fl->told_ns = delay_ns;
+	if (n->printed == SN_PER_RTT && n->now_ns - fl->decided_ns <= rtt_ns)
+		return;
+	fl->decided_ns = n->now_ns;
+	rate *= pow(share * fl->weight / 1000 / rate, 0.25);
+	fl->sz.rate_l2 = fmin(fmax(log2(rate) * SZ_ONE, 10. * SZ_ONE), fl->par.max_l2);
+}
+
+/* Packets that may be in flight; as printed: the rate in an RTT. */
+static inline u32 sn_window_pkts(const struct sn *n, const struct sn_flow *fl)
+{
+	double rtt_ns = fl->rest_ns;
+
+	if (!(rtt_ns > 0))
+		return SN_BURST;
+	if (n->printed == SN_CORE)
+		return sz_window_pkts(&fl->sz, &fl->par, rtt_ns);
+	return fmax(exp2(fl->sz.rate_l2 / (double)SZ_ONE) * (rtt_ns + fl->told_ns) / 1e9 /
+		    n->wire, 1);
+}
 
 static inline double sn_random(struct sn *n)
 {
@@ -156,11 +200,9 @@ static inline struct sn_event sn_pop(struct sn *n)
 static inline void sn_send(struct sn *n, int f)
 {
 	struct sn_flow *fl = &n->flow[f];
-	u32 window = SN_BURST;
+	u32 window = sn_window_pkts(n, fl);
 	double gap_ns, late_ns;
 
-	if (fl->rest_ns > 0)
-		window = sz_window_pkts(&fl->sz, &fl->par, fl->rest_ns);
 	while (fl->alive && fl->in_flight < window) {
 		if (fl->sent >= SN_BURST && n->now_ns < fl->next_ns) {
 			if (!fl->timer)
@@ -172,7 +214,7 @@ static inline void sn_send(struct sn *n, int f)
 			return;
 		}
 		/* as tcp_update_skb_after_send(): late packets are made up for */
-		if (fl->rest_ns > 0) {
+		if (fl->rest_ns > 0 && n->printed == SN_CORE) {
 			gap_ns = n->wire * 1e9 / sz_exp2(fl->sz.pace_l2);
 			late_ns = n->now_ns - fl->next_ns;
 			fl->next_ns = n->now_ns + gap_ns -
@@ -240,7 +282,10 @@ static inline void sn_acked(struct sn *n, const struct sn_event *e)
 		fl->rest_ns += (rtt_ns - delay_ns - fl->rest_ns) / 8;
 	}
 	s.rtt_ns = fl->rest_ns + delay_ns;
-	sz_on_ack(&fl->sz, &fl->par, &s);
+	if (n->printed == SN_CORE)
+		sz_on_ack(&fl->sz, &fl->par, &s);
+	else
+		sn_on_ack_printed(n, fl, delay_ns, s.rtt_ns);
 	sn_send(n, e->flow);
 }
 

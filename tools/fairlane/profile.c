@@ -34,10 +34,6 @@ static const struct {
 	{ "swift_target_ns", "derived", "the channel of the socket's priority" },
 	{ "ledbat_target_ns", "derived", "the channel of the socket's priority" },
 	{ "soze_alpha_mbps", "derived", "the line rate" },
-	{ "soze_beta_mbps", "derived", "alpha / 1000" },
-	{ "soze_p_ns", "derived", "60us, 28 packets or 3.5 base_rtt_ns, the most" },
-	{ "soze_k_ns", "derived", "3us, or 2.5 packets, whichever is more" },
-	{ "soze_m_permille", "derived", "250" },
 };
 
 /**

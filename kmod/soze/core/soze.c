@@ -10,10 +10,10 @@
  *	U(r/w, D) = (T^-1(D) / (r/w))^m, r = r * U			(7)
  *
  * In logarithms, with the error e = ln T^-1(D) + ln w - ln r: ln r += m * e.
- * That is Algorithm 1 (SZ_PER_RTT), and per packet what section 3.3 wants
- * (SZ_PER_PACKET).
+ * That is Algorithm 1, once an RTT, and section 3.3 wants the same with each packet
+ * (selftests/unit/soze_net.h has both as printed).
  *
- * Where ours (SZ_STABLE, the default) differs, and why. D integrates the error
+ * Where this differs, and why. D integrates the error
  * of the sum of all rates (equation 4), and each packet in flight tells a D that
  * is an RTT old, which the paper's condition p > dt/2 * (ln alpha - ln beta)
  * leaves out. So the loop's gain is G = m * RTT / q in an RTT, and with the
@@ -80,6 +80,8 @@
 #define SZ_LOG2_E		24204406	/* log2(e) << SZ_SHIFT */
 /* 1 / G of (1). */
 #define SZ_GAIN_PART		6
+/* m of (7): the largest gain in an RTT. The paper has 0 < m < 2 (lemma 3.1). */
+#define SZ_M			(SZ_ONE / 4)
 /* (6): packets in an RTT, log2, below which no new weight takes a flow at once. */
 #define SZ_GLIDE_PKTS_L2	1
 /* Largest error that the arithmetic carries. */
@@ -217,7 +219,7 @@ void sz_set_weight(struct sz_core *sz, const struct sz_par *par,
 	s64 change = (s64)weight_l2 - sz->weight_l2;
 
 	sz->weight_l2 = weight_l2;
-	if (par->form == SZ_STABLE && !sz->starting) {
+	if (!sz->starting) {
 		change = max_t(s64, change, min_t(s64, sz_glide_l2(sz, par), 0));
 		sz->rate_l2 = sz_bounded(par, sz->rate_l2 + change);
 		sz->pace_l2 = sz_bounded(par, sz->pace_l2 + change);
@@ -231,22 +233,6 @@ static s64 sz_error(const struct sz_core *sz, s64 told_l2)
 	s64 error = told_l2 + sz->weight_l2 - sz->rate_l2;
 
 	return min_t(s64, max_t(s64, error, -SZ_ERROR_MAX), SZ_ERROR_MAX);
-}
-
-/* The paper's Algorithm 1, at once or once an RTT. */
-static void sz_on_ack_paper(struct sz_core *sz, const struct sz_par *par,
-			    const struct sz_sample *s)
-{
-	s64 told_l2 = sz_target_rate_l2(par, s->delay_ns);
-
-	if (par->form == SZ_PER_RTT && s->now_ns - sz->last_ns <= s->rtt_ns)
-		return;
-	sz->last_ns = s->now_ns;
-	sz->starting = false;
-	sz->rate_l2 = sz_bounded(par, sz->rate_l2 +
-				 sz_mul(sz_error(sz, told_l2), par->m));
-	sz->pace_l2 = sz->rate_l2;
-	sz_moved(sz, par);
 }
 
 /* Before the flow has met its share (7). */
@@ -368,7 +354,7 @@ static void sz_on_ack_steady(struct sz_core *sz, const struct sz_par *par,
 	step = (step * (s64)per_ns) >> (SZ_PER_SHIFT - SZ_SHIFT - SZ_STEP_SHIFT);
 	step = sz_mul(sz_within(step, SZ_STEP_MAX << 4), SZ_LOG2_E / SZ_GAIN_PART);
 	lead = sz_within((SZ_GAIN_PART * step) >> SZ_STEP_SHIFT, error / 2);
-	step = sz_within(step, sz_mul(error, par->m) * (1 << SZ_STEP_SHIFT));
+	step = sz_within(step, sz_mul(error, SZ_M) * (1 << SZ_STEP_SHIFT));
 	if (sz->age < SZ_AGE_MAX) {
 		s64 mean = sz_mul(error, div_u64(1ULL << (2 * SZ_SHIFT),
 						 SZ_ONE + sz->age)) *
@@ -408,10 +394,6 @@ void sz_on_ack(struct sz_core *sz, const struct sz_par *par,
 	u64 rtt_ns = max_t(u32, s->rtt_ns, 1);
 	s64 part;
 
-	if (par->form != SZ_STABLE) {
-		sz_on_ack_paper(sz, par, s);
-		return;
-	}
 	sz->last_ns = s->now_ns;
 	sz->rtt_ns = rtt_ns;
 	if (!sz->starting) {
@@ -450,7 +432,7 @@ void sz_on_loss(struct sz_core *sz, const struct sz_par *par, bool timeout)
  * sz_window_pkts() - how much may be in flight
  * @sz: the flow
  * @par: parameters
- * @rest_ns: RTT without the delay D; in the paper's forms the RTT with it, ns
+ * @rest_ns: RTT without the delay D, ns
  *
  * Return: packets, at least 1.
  */
@@ -460,14 +442,10 @@ u32 sz_window_pkts(const struct sz_core *sz, const struct sz_par *par,
 	/* packets in 2^SZ_PKTS_SHIFT ns */
 	u64 rate = sz_exp2((s64)sz->rate_l2 - par->packet_l2 +
 			   SZ_PKTS_SHIFT * (s64)SZ_ONE);
-	u64 time_ns = rest_ns, pkts;
+	u64 time_ns = (u64)rest_ns + sz->target_ns, pkts;
 
-	if (par->form == SZ_STABLE)
-		time_ns += sz->target_ns;
 	pkts = mul_u64_u32_shr(rate, min_t(u64, time_ns, U32_MAX),
 			       SZ_PKTS_SHIFT - SZ_WINDOW_SHIFT);
-	if (par->form == SZ_STABLE)
-		pkts += (pkts >> SZ_WINDOW_SHIFT) +
-			(SZ_WINDOW_PKTS << SZ_WINDOW_SHIFT);
+	pkts += (pkts >> SZ_WINDOW_SHIFT) + (SZ_WINDOW_PKTS << SZ_WINDOW_SHIFT);
 	return min_t(u64, max_t(u64, pkts >> SZ_WINDOW_SHIFT, 1), S32_MAX);
 }

@@ -24,7 +24,6 @@
 #define SZ_P_MIN_NS		1000
 #define SZ_P_MAX_NS		100000000
 #define SZ_K_MAX_NS		10000000
-#define SZ_M_MAX_PERMILLE	1999	/* 0 < m < 2, lemma 3.1 */
 #define SZ_RATE_MAX_MBPS	100000000
 
 /* Weights are counted in thousandths. */
@@ -34,25 +33,18 @@
 /* Round trips during which a flow averages, << SZ_SHIFT. */
 #define SZ_AGE_MAX		(16U << SZ_SHIFT)
 
-/** enum sz_form - which reading of the paper */
-enum sz_form {
-	SZ_STABLE,	/* ours: with a bounded loop gain, see soze.c */
-	SZ_PER_RTT,	/* Algorithm 1 as printed: once an RTT */
-	SZ_PER_PACKET,	/* section 3.3: the same with each ACK */
-	SZ_FORMS,
-};
-
 /**
- * struct sz_conf - settings; those of equations 6 and 7 may be 0 = derived
+ * struct sz_conf - what the parameters follow from
  * @line_bps: fastest that the sender can send, bit/s, 1 Mbit/s and more
  * @wire_bytes: a full packet on the line, bytes, above 0
  * @base_ns: base RTT of the network as a whole, ns; 0 = not known
  * @alpha_mbps: alpha for weight 1, Mbit/s; 0 = @line_bps
  * @beta_mbps: beta for weight 1, Mbit/s, below alpha; 0 = alpha / 1000
- * @p_ns: p, ns; 0 = see sz_par_init()
- * @k_ns: k, ns; 0 = see sz_par_init()
- * @m_permille: m, thousandths; 0 = 250. Upper bound in the stable form
- * @form: enum sz_form
+ * @p_ns: p of equation 6, ns; 0 = see sz_par_init()
+ * @k_ns: k of equation 6, ns; 0 = see sz_par_init()
+ *
+ * The kernel leaves beta, p and k at 0: flows that meet must have the same, and a host
+ * cannot know what another has set. Tests set them, for the paper's constants.
  */
 struct sz_conf {
 	u64 line_bps;
@@ -62,8 +54,6 @@ struct sz_conf {
 	u32 beta_mbps;
 	u32 p_ns;
 	u32 k_ns;
-	u32 m_permille;
-	u32 form;
 };
 
 /**
@@ -73,13 +63,11 @@ struct sz_conf {
  * @alpha_l2: alpha, log2 of bytes/s
  * @max_l2: fastest rate, log2 of bytes/s
  * @packet_l2: log2 of (bytes of a full packet * 10^9)
- * @m: largest gain in an RTT, << SZ_SHIFT
  * @q_ns: p / (ln alpha - ln beta): the delay that stands for a factor of e, ns
  * @k_ns: k, ns
  * @telling_ns: delay from which on a queue speaks of no share, ns
  * @start_ns: longest delay that a starting flow believes, ns
  * @wire_bytes: a full packet on the line, bytes
- * @form: enum sz_form
  */
 struct sz_par {
 	u64 slope;
@@ -87,13 +75,11 @@ struct sz_par {
 	s32 alpha_l2;
 	s32 max_l2;
 	s32 packet_l2;
-	s32 m;
 	u32 q_ns;
 	u32 k_ns;
 	u32 telling_ns;
 	u32 start_ns;
 	u32 wire_bytes;
-	u32 form;
 };
 
 /**
@@ -110,7 +96,7 @@ struct sz_sample {
 
 /**
  * struct sz_core - a flow
- * @last_ns: time of the last sample (paper's forms: of the last update)
+ * @last_ns: time of the last sample
  * @rate_l2: the flow's share as it knows it, log2 of bytes/s
  * @pace_l2: what to send at until the next sample, log2 of bytes/s
  * @weight_l2: log2 of the weight
@@ -151,14 +137,12 @@ static inline s64 sz_mul(s64 a, s64 b)
 /**
  * sz_settled() - has the flow known its share for some time?
  * @sz: the flow
- * @par: parameters
  *
  * Then an ACK in each of a few parts of an RTT is enough for it.
  */
-static inline bool sz_settled(const struct sz_core *sz,
-			      const struct sz_par *par)
+static inline bool sz_settled(const struct sz_core *sz)
 {
-	return sz->age >= SZ_AGE_MAX && !sz->starting && par->form == SZ_STABLE;
+	return sz->age >= SZ_AGE_MAX && !sz->starting;
 }
 
 /* Part of the pace that is random: shift that makes of an s32 +- 1/64 octave. */

@@ -21,7 +21,6 @@
 #define SZ_P_DERIVED_MAX_NS	700000
 #define SZ_K_DEFAULT_NS		3000
 #define SZ_K_PKTS_Q1		5	/* 2.5 packets */
-#define SZ_M_DEFAULT_PERMILLE	250
 
 /* A sender may exceed its line by this, log2: its own queue is never empty. */
 #define SZ_LINE_EXTRA		(SZ_ONE / 32)
@@ -109,16 +108,16 @@ static u32 sz_derived_p_ns(const struct sz_conf *cf, u64 packet_ns)
 }
 
 /**
- * sz_par_init() - derive what the flows need from the settings
+ * sz_par_init() - derive what the flows need from what is known
  * @par: result
- * @cf: settings
+ * @cf: what is known
  *
  * All flows that meet must have the same alpha, beta, p and k, as delays are the
  * language they speak with one another. Hence nothing is derived from what a
  * flow has measured. p: 60 us, at least 28 packets at alpha and 3.5 base RTTs
  * of the network; k: 3 us, at least 2.5 packets.
  *
- * Return: 0; -1 if a setting is out of range or beta not below alpha.
+ * Return: 0; -1 if something is out of range or beta not below alpha.
  */
 int sz_par_init(struct sz_par *par, const struct sz_conf *cf)
 {
@@ -129,8 +128,7 @@ int sz_par_init(struct sz_par *par, const struct sz_conf *cf)
 	s64 octaves;
 
 	if (cf->line_bps < 1000000 || !cf->wire_bytes ||
-	    cf->wire_bytes > 1 << 20 || cf->form >= SZ_FORMS ||
-	    cf->m_permille > SZ_M_MAX_PERMILLE || cf->k_ns > SZ_K_MAX_NS ||
+	    cf->wire_bytes > 1 << 20 || cf->k_ns > SZ_K_MAX_NS ||
 	    cf->alpha_mbps > SZ_RATE_MAX_MBPS)
 		return -1;
 	beta_bps = cf->beta_mbps ? cf->beta_mbps * 1000000ULL :
@@ -150,15 +148,12 @@ int sz_par_init(struct sz_par *par, const struct sz_conf *cf)
 	par->alpha_l2 = sz_log2(alpha_bps) - 3 * SZ_ONE;
 	par->max_l2 = sz_log2(cf->line_bps) - 3 * SZ_ONE + SZ_LINE_EXTRA;
 	par->packet_l2 = sz_log2(cf->wire_bytes * SZ_NS_PER_S);
-	par->m = div_u64((u64)(cf->m_permille ?: SZ_M_DEFAULT_PERMILLE) <<
-			 SZ_SHIFT, 1000);
 	par->k_ns = cf->k_ns;
 	if (!par->k_ns)
 		par->k_ns = min_t(u64, SZ_K_MAX_NS,
 				  max_t(u64, SZ_K_DEFAULT_NS,
 					(SZ_K_PKTS_Q1 * packet_ns) >> 1));
 	par->wire_bytes = cf->wire_bytes;
-	par->form = cf->form;
 	par->telling_ns = sz_target_delay_ns(par, par->alpha_l2 -
 					     SZ_TELLING * SZ_ONE);
 	par->start_ns = sz_target_delay_ns(par, par->alpha_l2 -
@@ -182,12 +177,12 @@ static const struct {
 };
 
 /* Octaves below alpha to queue. */
-static s64 sz_bend(const struct sz_par *par, s64 below)
+static s64 sz_bend(s64 below)
 {
 	unsigned int i = 0;
 
 	/* few flows have no more to do with it than this */
-	if (below <= sz_bends[0].below || par->form != SZ_STABLE)
+	if (below <= sz_bends[0].below)
 		return below;
 	while (i < SZ_BENDS - 1 && below > sz_bends[i + 1].below)
 		i++;
@@ -196,11 +191,11 @@ static s64 sz_bend(const struct sz_par *par, s64 below)
 }
 
 /* Queue to octaves below alpha. */
-static s64 sz_unbend(const struct sz_par *par, s64 queue)
+static s64 sz_unbend(s64 queue)
 {
 	unsigned int i = 0;
 
-	if (queue <= sz_bends[0].queue || par->form != SZ_STABLE)
+	if (queue <= sz_bends[0].queue)
 		return queue;
 	while (i < SZ_BENDS - 1 && queue > sz_bends[i + 1].queue)
 		i++;
@@ -221,7 +216,7 @@ s64 sz_target_rate_l2(const struct sz_par *par, u32 delay_ns)
 	s64 over_ns = (s64)min_t(u32, delay_ns, SZ_DELAY_MAX_NS) - par->k_ns;
 
 	return par->alpha_l2 -
-	       sz_unbend(par, (over_ns * (s64)par->slope) >> SZ_SLOPE_SHIFT);
+	       sz_unbend((over_ns * (s64)par->slope) >> SZ_SLOPE_SHIFT);
 }
 
 /**
@@ -234,7 +229,7 @@ s64 sz_target_rate_l2(const struct sz_par *par, u32 delay_ns)
  */
 u32 sz_target_delay_ns(const struct sz_par *par, s32 rate_per_weight_l2)
 {
-	s64 octaves = sz_bend(par, (s64)par->alpha_l2 - rate_per_weight_l2);
+	s64 octaves = sz_bend((s64)par->alpha_l2 - rate_per_weight_l2);
 	s64 ns = par->k_ns + ((octaves * (s64)par->octave_q8_ns) >>
 			      (SZ_SHIFT + 8));
 

@@ -469,11 +469,6 @@ test_settings()
 	setting telemetry 1 0 2
 	for n in ca cr; do in_ns $n sysctl -q -w net.fairlane.telemetry=2; done
 	setting soze_alpha_mbps 0 0 100000000
-	setting soze_beta_mbps 0 0 100000000
-	setting soze_p_ns 0 0 100000000
-	setting soze_k_ns 0 0 10000000
-	setting soze_m_permille 0 0 1999
-	setting soze_form 0 0 2
 	setting credit 1 0 1
 	setting credit_dscp 40 0 60
 	setting credit_segs 0 0 64

@@ -10,11 +10,10 @@ static const u32 weights[] = { 1000, 2000, 3000, 4000 };
 
 /* A star: all flows to one link of a rate, each from a line of its own. */
 static void star(struct sn *n, int flows, double bps, double base_ns,
-		 u32 profile_ns, u32 form)
+		 u32 profile_ns)
 {
 	struct sz_conf cf = {
 		.line_bps = bps, .wire_bytes = SN_WIRE, .base_ns = profile_ns,
-		.form = form,
 	};
 	static const int path[] = { 0, -1 };
 	struct sz_par par;
@@ -68,7 +67,7 @@ static void targets(double bps)
 	struct sn n;
 	int i, rtts;
 
-	star(&n, 4, bps, 9000, 0, SZ_STABLE);
+	star(&n, 4, bps, 9000, 0);
 	at_rest(&n, t, t + 3e6, 5);
 	d_ns = n.link[0].delay_sum_ns / n.link[0].packets;
 	CHECK_MSG(fabs(d_ns - star_delay(&n)) < 200, "%.0f ns", d_ns);
@@ -117,7 +116,7 @@ static void anywhere(int flows, double bps, double base_ns, u32 profile_ns,
 {
 	struct sn n;
 
-	star(&n, flows, bps, base_ns, profile_ns, SZ_STABLE);
+	star(&n, flows, bps, base_ns, profile_ns);
 	at_rest(&n, warm_ns, warm_ns * 5 / 4, permille);
 	CHECK(fabs(n.link[0].delay_sum_ns / n.link[0].packets - star_delay(&n)) <
 	      0.02 * star_delay(&n) + 300);
@@ -155,7 +154,8 @@ TEST(paper_forms_run)
 	struct sn n;
 	double idle;
 
-	star(&n, 4, 25e9, 9000, 0, SZ_PER_PACKET);
+	star(&n, 4, 25e9, 9000, 0);
+	n.printed = SN_PER_PACKET;
 	sn_run(&n, 4e6);
 	sn_clear(&n);
 	sn_run(&n, 6e6);
@@ -309,7 +309,7 @@ TEST(weight_change_of_1000)
 	struct sn n;
 	int i;
 
-	star(&n, 4, 25e9, 9000, 0, SZ_STABLE);
+	star(&n, 4, 25e9, 9000, 0);
 	sn_run(&n, 3e6);
 	sn_push(&n, (struct sn_event) {
 		.at_ns = 3e6, .flow = 0, .what = SN_WEIGHT, .value = 1000000,
@@ -339,7 +339,7 @@ TEST(incast)
 {
 	struct sn n;
 
-	star(&n, 100, 25e9, 9000, 0, SZ_STABLE);
+	star(&n, 100, 25e9, 9000, 0);
 	sn_run(&n, 3e6);
 	sn_clear(&n);
 	sn_run(&n, 6e6);

@@ -64,12 +64,12 @@ TEST(smoothed_stamps)
 }
 
 /* One form with the paper's alpha, beta, p and k over five seeds. */
-static void form_does(u32 form, double base_ns, double tau_ns, double least,
+static void form_does(enum sn_printed form, double base_ns, double tau_ns, double least,
 		      double most, double least_used, double most_used)
 {
 	struct sz_conf cf = {
 		.line_bps = 25000000000ULL, .wire_bytes = SN_WIRE,
-		.beta_mbps = 500, .p_ns = 20000, .k_ns = 3000, .form = form,
+		.beta_mbps = 500, .p_ns = 20000, .k_ns = 3000,
 	};
 	double permille, used;
 	struct sn n;
@@ -77,6 +77,7 @@ static void form_does(u32 form, double base_ns, double tau_ns, double least,
 
 	for (seed = 1; seed <= 5; seed++) {
 		star(&n, &cf, 4, base_ns, seed);
+		n.printed = form;
 		n.link[0].tau_ns = tau_ns;
 		permille = error(&n, 12e6, 16e6, &used);
 		printf("# form %u, base RTT %.0f us, tau %.0f us: %.0f permille, %.3f used\n",
@@ -94,15 +95,14 @@ static void form_does(u32 form, double base_ns, double tau_ns, double least,
 TEST(literal_forms_do_not_converge)
 {
 	/* the paper's smoothing; then without any */
-	form_does(SZ_PER_PACKET, 9000, 10000, 200, 5000, 0.5, 0.9);
-	form_does(SZ_PER_PACKET, 9000, 0, 200, 5000, 0.5, 0.9);
-	form_does(SZ_PER_PACKET, 41000, 0, 200, 5000, 0, 1.001);
-	form_does(SZ_PER_RTT, 9000, 10000, 200, 5000, 0.5, 0.95);
-	form_does(SZ_PER_RTT, 41000, 0, 200, 5000, 0.5, 0.95);
-	/* as close as it comes: 7 times what the project aims at */
-	form_does(SZ_PER_RTT, 9000, 0, 20, 60, 0.99, 1.001);
-	form_does(SZ_STABLE, 9000, 0, 0, 20, 0.999, 1.001);
-	form_does(SZ_STABLE, 41000, 0, 0, 20, 0.999, 1.001);
+	form_does(SN_PER_PACKET, 9000, 10000, 200, 5000, 0.5, 0.9);
+	form_does(SN_PER_PACKET, 9000, 0, 150, 5000, 0.5, 0.9);
+	form_does(SN_PER_PACKET, 41000, 0, 200, 5000, 0, 1.001);
+	form_does(SN_PER_RTT, 9000, 10000, 150, 5000, 0.5, 0.99);
+	form_does(SN_PER_RTT, 9000, 0, 150, 5000, 0.5, 0.99);
+	form_does(SN_PER_RTT, 41000, 0, 200, 5000, 0.5, 0.95);
+	form_does(SN_CORE, 9000, 0, 0, 20, 0.999, 1.001);
+	form_does(SN_CORE, 41000, 0, 0, 20, 0.999, 1.001);
 }
 
 /* Largest error of the light flows' rates, octaves. */
