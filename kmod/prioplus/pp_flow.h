@@ -82,8 +82,8 @@ enum pp_dsack {
  * @rare: an ACK cannot take the short way: it looks what is out of the ordinary, see
  *	pp_usual() in tcp_prioplus.c
  * @dead: released; only the timer may still look at it
- * @silent_probes: probes since the last packet of this silence
- * @trickles: packets of this silence
+ * @silent_probes: probes of this silence
+ * @silent_looks: how often the flow has looked at what they saw, see pp_open.c
  * @plain: an ACK without a D-SACK had the time stamp of the newest probe
  * @late: echoes of probes that were given up may still come
  * @alike: the newest of these has the time stamp of the newest probe
@@ -94,7 +94,6 @@ enum pp_dsack {
  * @timer_ref: the timer holds a reference on the socket
  * @fallback: probes are not answered on this path: goes on without stopping
  * @opened: likewise, after a second of silence
- * @trickle: stopped, but a packet may leave
  * @stats: counters that pp_info.c shows
  * @rcu: readers of get_info() do not hold the socket lock; nothing is probed any more
  *
@@ -147,7 +146,7 @@ struct pp_flow {
 	u8 rare;
 	u8 dead;
 	u8 silent_probes;
-	u16 trickles;
+	u16 silent_looks;
 	u8 dsack:2,
 	   probes_plain:2,
 	   started:1,
@@ -157,8 +156,7 @@ struct pp_flow {
 	u8 turned:1,
 	   timer_ref:1,
 	   fallback:1,
-	   opened:1,
-	   trickle:1;
+	   opened:1;
 	struct {
 		u32 stops;
 		u32 probes;

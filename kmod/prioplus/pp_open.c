@@ -8,8 +8,8 @@
  * narrower than the noise of the path. No setting may silence an idle line, so silence
  * ends in three steps:
  *
- *	20 ms or 100 base RTTs	A packet leaves, and one each time that this passes again.
- *				If all probes since the last one saw the same delay, within
+ *	20 ms or 100 base RTTs	The flow looks what its probes have seen, and again each time
+ *				that this passes. If all of them saw the same delay, within
  *				half of the time of a packet, nobody's packets were on the
  *				line: the path is longer than was believed, and the flow goes
  *				on with the base RTT that it has.
@@ -19,6 +19,10 @@
  *				higher priority has the line, its queue is that delay, so
  *				the flow does not make it longer.
  *	a second later		It is PrioPlus again, unless it had half of the line.
+ *
+ * The trickle that a silent flow sends are its probes. A packet of data would tell no more
+ * than an echo does, and one each 20 ms of each flow that waits would be in the queue of
+ * those for whom it waits.
  *
  * The half packet needs a path without noise. Elsewhere a line that a higher priority
  * keeps full cannot be told from a longer path, so a flow that waits behind it for a
@@ -30,7 +34,9 @@
 #include "fairlane/fl_owd.h"
 #include "pp_flow.h"
 
-/* Silence after which a packet leaves, ns, and in base RTTs: the longer one. */
+/* Silence after which a flow looks what its probes have seen, ns, and in base RTTs: the
+ * longer one.
+ */
 #define PP_SILENT_NS		(20 * NSEC_PER_MSEC)
 #define PP_SILENT_RTTS		100
 /* Fewer probes than this in a silence do not tell who was on the line. */
@@ -50,7 +56,7 @@ void pp_apply(struct pp_flow *fl)
 	u32 extra = 0;
 
 	if (fl->core.stopped) {
-		tp->snd_cwnd = fl->trickle ? tcp_packets_in_flight(tp) + 1 : 0;
+		tp->snd_cwnd = 0;
 		return;
 	}
 	if (fl->stale_pkts) {
@@ -81,7 +87,6 @@ static void pp_go_on(struct pp_flow *fl)
 	struct sock *sk = fl->sk;
 
 	fl->rare = 1;
-	fl->trickle = 0;
 	fl->stale_pkts = 0;
 	pp_go(&fl->core, FL_WND_ONE, tcp_sk(sk)->snd_nxt);
 	pp_trace_state(fl, 0);
@@ -122,7 +127,7 @@ void pp_silence_begins(struct pp_flow *fl)
 	fl->silent_least_ns = U32_MAX;
 	fl->silent_most_ns = 0;
 	fl->silent_probes = 0;
-	fl->trickles = 0;
+	fl->silent_looks = 0;
 	pp_sock_of(fl)->last_ack_ns = tcp_sk(fl->sk)->tcp_clock_cache;
 }
 
@@ -184,16 +189,14 @@ bool pp_still_silent(struct pp_flow *fl, u32 rtt_ns)
 		pp_silence_begins(fl);
 		return true;
 	}
-	fl->trickles++;
-	if (fl->trickles * silence_ns >= pp_open_after_ns(fl)) {
+	fl->silent_looks++;
+	if (fl->silent_looks * silence_ns >= pp_open_after_ns(fl)) {
 		if (longer)
 			fl->longer_ns += fl->silent_least_ns -
 					 fl->chan->probe_base_ns;
 		pp_open(fl, now_ns);
 		return false;
 	}
-	fl->silent_probes = 0;
-	fl->trickle = 1;
 	return true;
 }
 

@@ -400,7 +400,6 @@ static noinline void pp_take_rare(struct pp_flow *fl, struct fl_sample *s,
 		s->rtt_ns = s->delay_ns;
 		s->delay_ns = pp_one_way(fl, s->rtt_ns, fl->chan->base_ns);
 	}
-	fl->trickle = 0;
 	if (!fl->core.stopped && !((ps->dip_end_ns || ps->base.turned) &&
 				   pp_dip(fl, s->delay_ns))) {
 		s->random = pp_random(fl);
