@@ -31,29 +31,8 @@
 #include "fairlane/fl_sock.h"
 #include "fairlane/fl_trace.h"
 
-/**
- * struct d2tcp_settings - D2TCP's settings, /proc/sys/net/fairlane/
- * @d2tcp_shift_g: g of DCTCP is 1 / 2 to this
- */
-struct d2tcp_settings {
-	u32 d2tcp_shift_g;
-};
-
-static struct fl_setting d2tcp_setting_table[] = {
-	FL_RESEARCH_SETTING(struct d2tcp_settings, d2tcp_shift_g, 4, 0,
-			    FL_D2TCP_SHIFT_G_MAX),
-};
-
-static struct fl_settings d2tcp_table = {
-	.owner = KBUILD_MODNAME,
-	.table = d2tcp_setting_table,
-	.count = ARRAY_SIZE(d2tcp_setting_table),
-};
-
-static const struct d2tcp_settings *d2tcp_of(const struct fl_profile *pf)
-{
-	return fl_profile_part(pf, &d2tcp_table);
-}
+/* g of DCTCP is 1 / 2 to this (RFC 8257, section 4.2: 1/16). */
+#define D2TCP_SHIFT_G	4
 
 /**
  * struct d2tcp - what a flow keeps in the socket
@@ -203,15 +182,13 @@ static void d2tcp_in_ack_event(struct sock *sk, u32 flags)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 	struct d2tcp *dt = inet_csk_ca(sk);
-	const struct fl_profile *pf;
 	u32 alpha;
 
 	if (before(tp->snd_una, dt->next_seq))
 		return;
-	pf = fl_profile_for(sk, dt->fs);
 	alpha = fl_d2tcp_alpha(dt->alpha, tp->delivered - dt->old_delivered,
 			       tp->delivered_ce - dt->old_delivered_ce,
-			       READ_ONCE(d2tcp_of(pf)->d2tcp_shift_g));
+			       D2TCP_SHIFT_G);
 	/* d2tcp_get_info() reads it without the lock */
 	WRITE_ONCE(dt->alpha, alpha);
 	d2tcp_round(tp, dt);
@@ -362,12 +339,12 @@ static struct tcp_congestion_ops tcp_d2tcp_reno __read_mostly = {
 
 static int __init d2tcp_register(void)
 {
-	return fl_cc_register(&tcp_d2tcp, &d2tcp_table);
+	return tcp_register_congestion_control(&tcp_d2tcp);
 }
 
 static void __exit d2tcp_unregister(void)
 {
-	fl_cc_unregister(&tcp_d2tcp, &d2tcp_table);
+	tcp_unregister_congestion_control(&tcp_d2tcp);
 }
 
 module_init(d2tcp_register);

@@ -28,7 +28,6 @@ static const struct pp_conf fl_kunit_conf = {
 	.wire_bytes = 1250,
 	.fluct_ns = 3200,
 	.noise_ns = 800,
-	.eps_ns = 1000,
 	.probe_cap_ns = 1000000,
 	.start_permille = 250,
 	.resume_permille = 1000,

@@ -37,29 +37,24 @@
 /* So many ticks of a time stamp clock must fit into the target. */
 #define LEDBAT_TICKS_MIN	4
 
+/* What the RFC advises: GAIN is a packet in an RTT; ALLOWED_INCREASE, INIT_CWND and
+ * MIN_CWND, packets.
+ */
+#define LEDBAT_ALLOWED_PKTS	1
+#define LEDBAT_INIT_PKTS	2
+#define LEDBAT_MIN_PKTS		2
+
 /**
  * struct ledbat_settings - LEDBAT's settings (RFC 6817), /proc/sys/net/fairlane/
  * @ledbat_target_ns: TARGET, queueing delay, ns; 0 = the PrioPlus channel of the
  *	socket's priority, at least one channel
- * @ledbat_gain_permille: GAIN, packets in an RTT, permille
- * @ledbat_allowed_pkts: ALLOWED_INCREASE, packets
- * @ledbat_init_pkts: INIT_CWND, packets
- * @ledbat_min_pkts: MIN_CWND, packets
  */
 struct ledbat_settings {
 	u32 ledbat_target_ns;
-	u32 ledbat_gain_permille;
-	u32 ledbat_allowed_pkts;
-	u32 ledbat_init_pkts;
-	u32 ledbat_min_pkts;
 };
 
 static struct fl_setting ledbat_setting_table[] = {
 	FL_RESEARCH_SETTING(struct ledbat_settings, ledbat_target_ns, 0, 0, 100000000),
-	FL_RESEARCH_SETTING(struct ledbat_settings, ledbat_gain_permille, 1000, 1, 1000),
-	FL_RESEARCH_SETTING(struct ledbat_settings, ledbat_allowed_pkts, 1, 1, 64),
-	FL_RESEARCH_SETTING(struct ledbat_settings, ledbat_init_pkts, 2, 1, TCP_INIT_CWND),
-	FL_RESEARCH_SETTING(struct ledbat_settings, ledbat_min_pkts, 2, 1, TCP_INIT_CWND),
 };
 
 static struct fl_settings ledbat_table = {
@@ -238,7 +233,7 @@ static void ledbat_adopt(struct sock *sk)
 	pf = fl_profile_for(sk, fl->fs);
 	fl->una = tcp_sk(sk)->snd_una;
 	fl->slow = true;
-	fl->wnd = (u64)READ_ONCE(ledbat_of(pf)->ledbat_init_pkts) << FL_WND_SHIFT;
+	fl->wnd = (u64)LEDBAT_INIT_PKTS << FL_WND_SHIFT;
 	fl_ledbat_ops.init(&fl->state, ktime_get_ns());
 	fl_take_over(sk, READ_ONCE(pf->gso_segs));
 	rcu_assign_pointer(lb->flow, fl);
@@ -260,20 +255,17 @@ static void ledbat_init(struct sock *sk)
 /* The limits of the RFC as those of the window control. flight: packets that
  * were not acknowledged before this ACK.
  */
-static void ledbat_limits(const struct ledbat_flow *fl,
-			  const struct fl_profile *pf, u32 flight,
+static void ledbat_limits(const struct ledbat_flow *fl, u32 flight,
 			  struct fl_target *t)
 {
-	u32 min_pkts = READ_ONCE(ledbat_of(pf)->ledbat_min_pkts);
 	u64 max_pkts = flight;
 
-	max_pkts += fl->slow ? flight : READ_ONCE(ledbat_of(pf)->ledbat_allowed_pkts);
-	t->min_wnd = (u64)min_pkts << FL_WND_SHIFT;
-	t->max_wnd = max_t(u64, max_pkts, min_pkts) << FL_WND_SHIFT;
+	max_pkts += fl->slow ? flight : LEDBAT_ALLOWED_PKTS;
+	t->min_wnd = (u64)LEDBAT_MIN_PKTS << FL_WND_SHIFT;
+	t->max_wnd = max_t(u64, max_pkts, LEDBAT_MIN_PKTS) << FL_WND_SHIFT;
 	t->base_ns = fl->base_ns;
 	t->target_ns = fl->base_ns + fl->target_ns;
-	t->ai_wnd = div_u64((u64)READ_ONCE(ledbat_of(pf)->ledbat_gain_permille) <<
-			    FL_WND_SHIFT, 1000);
+	t->ai_wnd = FL_WND_ONE;
 }
 
 /* Context: each ACK of new data, softirq or backlog, socket lock held. */
@@ -300,7 +292,7 @@ static void ledbat_cong_control(FL_CONG_CONTROL_ARGS)
 	full = fl_full_packets(sk, &fl->una, s.acked_pkts);
 	s.delay_ns = ledbat_delay(sk, fl, pf, fl_rtt_sample(sk, &fl->rtt, rs),
 				  full);
-	ledbat_limits(fl, pf, tp->packets_out + s.acked_pkts, &t);
+	ledbat_limits(fl, tp->packets_out + s.acked_pkts, &t);
 	if (fl->slow)
 		fl->slow = fl_ledbat_slow_start(&fl->state, &t, &fl->wnd, &s);
 	else
@@ -322,8 +314,7 @@ static void ledbat_set_state(struct sock *sk, u8 new_state)
 	if (!fl || (new_state != TCP_CA_CWR && new_state != TCP_CA_Recovery &&
 		    new_state != TCP_CA_Loss))
 		return;
-	t.min_wnd = (u64)READ_ONCE(ledbat_of(fl_profile_for(sk, fl->fs))->ledbat_min_pkts)
-		    << FL_WND_SHIFT;
+	t.min_wnd = (u64)LEDBAT_MIN_PKTS << FL_WND_SHIFT;
 	fl->slow = false;
 	fl_ledbat_ops.on_loss(&fl->state, &t, &fl->wnd, tp->tcp_clock_cache,
 			      min_t(u64, (u64)(tp->srtt_us >> 3) * NSEC_PER_USEC,

@@ -51,6 +51,8 @@
 #include "compat/compat.h"
 #include "pp_flow.h"
 
+/* An echo later than this is lost, ns. At least. */
+#define PP_ECHO_TIMEOUT_NS	NSEC_PER_MSEC
 /* Waiting for an echo is doubled this many times. */
 #define PP_ECHO_BACKOFF_MAX	4
 /* An echo where nobody looks may be this part of the shortest one sooner, 2^-this. */
@@ -162,14 +164,12 @@ static void pp_timer_arm(struct pp_flow *fl, enum pp_timer what, u64 ns)
 	hrtimer_start(&fl->timer, ns_to_ktime(ns), HRTIMER_MODE_REL_PINNED_SOFT);
 }
 
-/* How long to wait for an echo: the profile's time, or four of the longest
+/* How long to wait for an echo: PP_ECHO_TIMEOUT_NS, or four of the longest
  * delays that do not stop the flow; doubled for each loss in a row, up to 16.
  */
 static u64 pp_echo_timeout_ns(const struct pp_flow *fl)
 {
-	const struct pp_settings *own =
-		fl_profile_part(fl_profile_for(fl->sk, fl->fs), &pp_table);
-	u64 ns = (u64)READ_ONCE(own->probe_timeout_us) * NSEC_PER_USEC;
+	u64 ns = PP_ECHO_TIMEOUT_NS;
 
 	if (fl->chan->limit_ns != U32_MAX)
 		ns = max_t(u64, ns, 4ULL * fl->chan->limit_ns);

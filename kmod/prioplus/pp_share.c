@@ -35,6 +35,16 @@
  */
 #define PP_SHARED_SHIFT		12
 
+/* W_LS, permille of the BDP (section 4.4: 125 to 1000); with paper = 1; */
+#define PP_START_PERMILLE	500
+#define PP_START_PAPER		125
+/* with short_flows = 1, as the first window there. */
+#define PP_START_SHORT		1000
+#define PP_FIRST_SHORT		500
+/* Longest wait before a probe, ns, and with short_flows = 1. */
+#define PP_PROBE_CAP_NS		NSEC_PER_MSEC
+#define PP_PROBE_CAP_SHORT_NS	(10 * NSEC_PER_USEC)
+
 /* Channels that are kept without a flow. */
 #define PP_IDLE_MAX		64
 
@@ -202,6 +212,23 @@ static u32 pp_measured_base_ns(const struct pp_flow *fl, u64 line_bps, u32 wire)
 	return base_ns == FL_BASE_NONE ? 0 : base_ns;
 }
 
+/* How a flow starts and comes back. With short_flows = 1 it takes the room that it sees at
+ * once, comes back with the first probe below its limit and does not wait long for one:
+ * good where few flows of a priority meet and most are gone after some RTTs.
+ */
+static void pp_conf_short(struct pp_conf *cf, bool short_flows)
+{
+	cf->start_permille = cf->paper ? PP_START_PAPER : PP_START_PERMILLE;
+	cf->resume_permille = 1000;
+	cf->probe_cap_ns = PP_PROBE_CAP_NS;
+	if (!short_flows)
+		return;
+	cf->start_permille = PP_START_SHORT;
+	cf->first_permille = PP_FIRST_SHORT;
+	cf->resume_permille = 0;
+	cf->probe_cap_ns = PP_PROBE_CAP_SHORT_NS;
+}
+
 /**
  * pp_configure() - compute and take a flow's channel
  * @fl: the flow; caller holds the socket lock
@@ -216,22 +243,11 @@ bool pp_configure(struct pp_flow *fl, const struct fl_profile *pf)
 	u64 line_bps = fl_sock_line_bps(fl->sk, fl->fs, pf, true);
 	struct pp_conf cf = {
 		.base_ns = fl_sock_base_rtt_ns(fl->fs, pf),
-		.probe_base_ns = READ_ONCE(own->probe_rtt_ns),
 		.line_bps = line_bps,
 		.wire_bytes = wire,
 		.fluct_ns = READ_ONCE(pf->fluct_ns),
 		.noise_ns = READ_ONCE(pf->noise_ns),
-		.eps_ns = READ_ONCE(own->epsilon_ns),
-		.probe_cap_ns = READ_ONCE(own->probe_cap_us) * NSEC_PER_USEC,
-		.start_permille = READ_ONCE(own->start_permille),
-		.middle_permille = READ_ONCE(own->start_middle_permille),
-		.high_permille = READ_ONCE(own->start_high_permille),
-		.middle_prio = READ_ONCE(own->start_middle_priority),
-		.high_prio = READ_ONCE(own->start_high_priority),
-		.first_permille = READ_ONCE(own->first_permille),
 		.urgent_prio = READ_ONCE(own->urgent_priority),
-		.unlimited_prio = READ_ONCE(own->unlimited_priority),
-		.resume_permille = READ_ONCE(own->resume_permille),
 		.ai_bytes = READ_ONCE(pf->ai_bytes),
 		.share_ns = READ_ONCE(own->share_ns),
 		.weight_milli = fl_sock_weight_milli(fl->sk, fl->fs),
@@ -241,6 +257,7 @@ bool pp_configure(struct pp_flow *fl, const struct fl_profile *pf)
 	bool was_paper = fl->chan && fl->chan->paper;
 	struct pp_chan chan = { };
 
+	pp_conf_short(&cf, READ_ONCE(own->short_flows));
 	/* GAIN is a packet in an RTT */
 	if (fl->core.original == &fl_ledbat_channel_ops)
 		cf.ai_bytes = wire;
@@ -263,7 +280,7 @@ bool pp_configure(struct pp_flow *fl, const struct fl_profile *pf)
 	/* given for full packets only: how much shorter a probe takes depends on
 	 * how many links there are
 	 */
-	if (!READ_ONCE(own->probe_rtt_ns) && !fl->longer_ns)
+	if (!fl->longer_ns)
 		chan.probe_base_ns = min_t(u32, chan.probe_base_ns,
 					   pp_base_rtt(fl)->probe_ns);
 	if (fl->fallback)

@@ -29,8 +29,6 @@ static const struct {
 } derived[] = {
 	{ "line_rate_mbps", "device", "the device's, else 10gbit; see line_rate_measured" },
 	{ "base_rtt_ns", "measured", "the smallest RTT that each flow has seen" },
-	{ "probe_rtt_ns", "derived", "from base_rtt_ns" },
-	{ "epsilon_ns", "derived", "the larger of 1us and a packet's time on the line" },
 	{ "swift_target_ns", "derived", "the channel of the socket's priority" },
 	{ "ledbat_target_ns", "derived", "the channel of the socket's priority" },
 	{ "soze_alpha_mbps", "derived", "the line rate" },

@@ -45,22 +45,12 @@
 /* On a long path a probe takes as long as the dip: less is taken, and more given. */
 #define PP_CLEAR_STOP_LONG	12
 #define PP_CLEAR_BASE_LONG	12
+/* A delay less than this, or than a packet's time, above the base RTT is it, ns. */
+#define PP_EPS_NS		1000
 /* A probe on the line, bytes. */
 #define PP_PROBE_BYTES		91
 /* Probes of a priority use at most this part of the line: 1 / this. */
 #define PP_PROBE_PART		16
-
-/* W_LS of a priority, permille of the BDP: by its class (section 4.4). */
-static u32 pp_start_permille(const struct pp_conf *cf, u32 prio)
-{
-	if (cf->urgent_prio && prio >= cf->urgent_prio)
-		return 1000;
-	if (cf->high_prio && prio >= cf->high_prio)
-		return cf->high_permille;
-	if (cf->middle_prio && prio >= cf->middle_prio)
-		return cf->middle_permille;
-	return cf->start_permille;
-}
 
 /* A, with which channels are wide enough: all hosts of a fabric with the same line
  * rate, packets and base RTT find the same.
@@ -106,7 +96,7 @@ static void pp_chan_resume(struct pp_chan *ch, u32 permille)
  */
 int pp_chan_init(struct pp_chan *ch, const struct pp_conf *cf, u32 prio)
 {
-	u32 start_permille = pp_start_permille(cf, prio);
+	u32 start_permille = cf->start_permille;
 	u32 pkt_ns, shorter_ns, fluct_ns;
 
 	if (!cf->base_ns || !cf->line_bps || cf->wire_bytes < 64 ||
@@ -123,7 +113,7 @@ int pp_chan_init(struct pp_chan *ch, const struct pp_conf *cf, u32 prio)
 	ch->target_ns = cf->base_ns + prio * ch->width_ns;
 	ch->limit_ns = ch->target_ns + fluct_ns / 2 + cf->noise_ns;
 	ch->lower_ns = ch->target_ns - fluct_ns / 2;
-	ch->eps_ns = cf->eps_ns ? cf->eps_ns : max_t(u32, 1000, pkt_ns);
+	ch->eps_ns = max_t(u32, PP_EPS_NS, pkt_ns);
 	if (!prio) {
 		/* a target that can be told from an empty queue */
 		ch->target_ns += ch->eps_ns;
@@ -143,6 +133,8 @@ int pp_chan_init(struct pp_chan *ch, const struct pp_conf *cf, u32 prio)
 				      cf->line_bps);
 	ch->bdp_wnd = fl_ns_to_wnd(ch->ppn, cf->base_ns);
 	ch->urgent = cf->urgent_prio && prio >= cf->urgent_prio;
+	if (ch->urgent)
+		start_permille = 1000;
 	ch->start_wnd = start_permille == 1000 ? ch->bdp_wnd :
 			div_u64(ch->bdp_wnd * start_permille, 1000);
 	ch->first_wnd = max_t(u64, PP_NEW_PKTS * FL_WND_ONE,
@@ -165,8 +157,6 @@ int pp_chan_init(struct pp_chan *ch, const struct pp_conf *cf, u32 prio)
 	if (ch->paced)
 		pp_chan_long(ch, cf);
 	pp_chan_resume(ch, cf->resume_permille);
-	if (cf->unlimited_prio && prio >= cf->unlimited_prio)
-		ch->limit_ns = U32_MAX;
 	return 0;
 }
 

@@ -34,7 +34,7 @@ static u64 pp_own_room(const struct pp_core *pp, const struct pp_chan *ch,
 	return pp_own_part(pp, fl_ns_to_wnd(ch->ppn, room_ns));
 }
 
-/* May flows that find room take as much of it as first_permille says? */
+/* May flows that find room take as much of it as pp_conf.first_permille says? */
 bool pp_bold(const struct pp_chan *ch)
 {
 	return ch->first_wnd > PP_NEW_PKTS * FL_WND_ONE;

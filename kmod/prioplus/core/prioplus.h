@@ -13,7 +13,7 @@
 #define PP_PRIO_MAX		31
 /* #flow never leaves 1 .. this. */
 #define PP_FLOWS_MAX		4096
-/* First window with unknown #flow, packets; first_permille makes it larger. */
+/* First window with unknown #flow, packets; pp_conf.first_permille makes it larger. */
 #define PP_NEW_PKTS		2
 /* Fractional bits of #flow. */
 #define PP_FLOWS_SHIFT		8
@@ -46,7 +46,8 @@ extern u32 pp_rules_off;
  * @lower_ns: D_limit of the next lower priority, ns
  * @width_ns: distance of two priorities' targets, ns: A + B, where A is at least
  *	what packets and base RTT ask for, see pp_chan.c
- * @eps_ns: a delay less than this above @base_ns is the base RTT, ns
+ * @eps_ns: a delay less than this above @base_ns is the base RTT, ns: 1 us, or the
+ *	time of a packet if that is longer
  * @probe_cap_ns: longest wait before a probe, ns
  * @probe_room_ns: time on the line in which each flow of the priority may
  *	send a probe, ns
@@ -113,14 +114,8 @@ struct pp_chan {
  * @fluct_ns: A, delay fluctuation of the original CC (section 4.3.2), ns; more
  *	where packets or the base RTT are long
  * @noise_ns: B, tolerable noise of a delay measurement (section 4.3.2), ns
- * @eps_ns: see struct pp_chan; 0 = the larger of 1 us and a packet's time
  * @probe_cap_ns: see struct pp_chan
  * @start_permille: W_LS in permille of the BDP (section 4.4: 125 to 1000)
- * @middle_permille: the same of priorities from @middle_prio on
- * @high_permille: the same of priorities from @high_prio on
- * @middle_prio: first priority of the middle class; 0 = there is none
- * @high_prio: first priority of the high class; 0 = there is none. What belongs to
- *	both is high
  * @first_permille: first window of a linear start with unknown #flow, in
  *	permille of the BDP; less than two packets are two
  * @ai_bytes: W_AI in bytes on the line
@@ -128,7 +123,6 @@ struct pp_chan {
  * @share_ns: see struct pp_chan
  * @urgent_prio: priorities from this one on are urgent: they begin without a
  *	probe, and their W_LS is the BDP; 0 = none is
- * @unlimited_prio: priorities from this one on have no D_limit; 0 = all have one
  * @resume_permille: points for resuming, permille of the usual; 0 = one probe below
  *	the limit does, as in the paper
  * @paper: see struct pp_chan
@@ -140,19 +134,13 @@ struct pp_conf {
 	u32 wire_bytes;
 	u32 fluct_ns;
 	u32 noise_ns;
-	u32 eps_ns;
 	u32 probe_cap_ns;
 	u32 start_permille;
-	u32 middle_permille;
-	u32 high_permille;
-	u32 middle_prio;
-	u32 high_prio;
 	u32 first_permille;
 	u32 ai_bytes;
 	u32 weight_milli;
 	u32 share_ns;
 	u32 urgent_prio;
-	u32 unlimited_prio;
 	u32 resume_permille;
 	bool paper;
 };

@@ -434,34 +434,18 @@ test_settings()
 	setting line_rate_mbps 0 0 1600000
 	setting line_rate_measured 0 0 1
 	setting base_rtt_ns 0 0 1000000000
-	setting probe_rtt_ns 0 0 1000000000
 	setting fluct_ns 3200 0 50000000
 	setting noise_ns 800 1 50000000
-	setting epsilon_ns 0 0 100000000
-	setting start_permille 500 1 1000
-	setting start_middle_permille 250 1 1000
-	setting start_middle_priority 0 0 31
-	setting start_high_permille 1000 1 1000
-	setting start_high_priority 0 0 31
-	setting first_permille 0 0 1000
+	setting short_flows 0 0 1
 	setting urgent_priority 0 0 15
-	setting unlimited_priority 0 0 15
-	setting resume_permille 1000 0 1000
 	setting ai_bytes 150 1 1000000
 	setting share_ns 0 0 1000000
 	setting owd 0 0 1
-	setting probe_cap_us 1000 10 100000
-	setting probe_timeout_us 1000 50 1000000
 	setting paper 0 0 1
 	setting swift_target_ns 0 0 1000000000
 	setting swift_range_ns 0 0 1000000000
 	setting swift_hop_ns 0 0 10000000
 	setting ledbat_target_ns 0 0 100000000
-	setting ledbat_gain_permille 1000 1 1000
-	setting ledbat_allowed_pkts 1 1 64
-	setting ledbat_init_pkts 2 1 10
-	setting ledbat_min_pkts 2 1 10
-	setting d2tcp_shift_g 4 0 10
 	setting gso_segs 1 1 64
 	setting ss_compat 0 0 1
 	# three_nodes() has set 2 for the other tests

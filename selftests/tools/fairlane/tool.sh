@@ -262,7 +262,7 @@ test_profile()
 	refused 1 '"fluct_ns" needs a value' profile set fluct_ns
 	refused 1 'a value with its unit' profile set fluct 5
 	refused 1 'the range is' profile set noise 0
-	refused 1 'the range is' profile set start_permille 1001
+	refused 1 'the range is' profile set gso_segs 65
 	refused 1 'an integer is wanted' profile set gso_segs 5us
 	refused 1 'which one?' profile del
 	refused 1 'dst any:' profile set dst any fluct 4us
@@ -275,7 +275,7 @@ test_profile()
 		= "$(in_ns ca ls /proc/sys/net/fairlane/research | sort)"
 	accepted profile show
 	expect "heading" "$(sed -n '/^ research$/,$p' /run/out | grep -c 'fluct_ns')$(sed '/^ research$/,$d' /run/out | grep -c 'noise_ns')" = 11
-	expect "from" "$(jq -r '.[0].settings | [.fluct_ns.from, .base_rtt_ns.from, .gso_segs.from, .epsilon_ns.from] | join(" ")' /run/a)" \
+	expect "from" "$(jq -r '.[0].settings | [.fluct_ns.from, .base_rtt_ns.from, .gso_segs.from, .swift_target_ns.from] | join(" ")' /run/a)" \
 		= 'set measured default derived'
 	accepted profile set fluct 4us noise_ns 900
 	expect "sysctl shows it" "$(in_ns ca sysctl -n net.fairlane.research.fluct_ns net.fairlane.noise_ns | xargs)" = '4000 900'
@@ -393,7 +393,7 @@ test_save_restore()
 {
 	accepted limits set prio 5 weight 12.5 budget 100
 	accepted limits set uid 33 budget 7.25
-	accepted profile set probe_cap 2ms gso_segs 2
+	accepted profile set share 2us gso_segs 2
 	accepted profile set dst 10.2.0.0/16 base_rtt 12us line_rate 25gbit
 	accepted profile set dst fd00:7::/32 noise 700ns
 	accepted policy add order 10 when accept family ipv6 sport 80-90 weight 0.001

@@ -19,7 +19,6 @@ static const struct pp_conf conf = {
 	.wire_bytes = 1250,
 	.fluct_ns = 3200,
 	.noise_ns = 800,
-	.eps_ns = 1000,
 	.probe_cap_ns = 1000000,
 	.start_permille = 250,
 	.resume_permille = 1000,
@@ -94,52 +93,28 @@ TEST(urgent_flow_begins_with_a_bdp)
 	CHECK(flow.stopped);
 }
 
-/* Section 4.4: three classes, each with its W_LS. 13 packets are the BDP. */
-TEST(start_by_class)
+/* Section 4.4: W_LS is a part of the BDP, 13 packets here; urgent flows have all of it. */
+TEST(start_by_setting)
 {
-	static const struct {
-		u32 prio;
-		double pkts;
-	} want[] = {
-		{ 0, 1.625 }, { 3, 1.625 }, { 4, 3.25 }, { 7, 3.25 }, { 8, 13 },
-		{ PP_PRIO_MAX, 13 },
-	};
 	struct pp_conf cf = conf;
-	size_t i;
 
 	cf.start_permille = 125;
-	cf.middle_permille = 250;
-	cf.high_permille = 1000;
-	/* classes without a priority are not there */
-	CHECK_EQ(pp_chan_init(&chan, &cf, 8), 0);
-	CHECK(fabs(PKTS_OF(chan.start_wnd) - 1.625) < 0.001);
-	cf.middle_prio = 4;
-	cf.high_prio = 8;
-	for (i = 0; i < ARRAY_SIZE(want); i++) {
-		CHECK_EQ(pp_chan_init(&chan, &cf, want[i].prio), 0);
-		CHECK(fabs(PKTS_OF(chan.start_wnd) - want[i].pkts) < 0.001);
-		CHECK(!chan.urgent);
-	}
-	/* high before middle, and urgent before both */
-	cf.middle_prio = 10;
-	CHECK_EQ(pp_chan_init(&chan, &cf, 10), 0);
-	CHECK(fabs(PKTS_OF(chan.start_wnd) - 13) < 0.001);
-	cf.high_permille = 500;
 	cf.urgent_prio = 12;
 	CHECK_EQ(pp_chan_init(&chan, &cf, 11), 0);
-	CHECK(fabs(PKTS_OF(chan.start_wnd) - 6.5) < 0.001);
+	CHECK(fabs(PKTS_OF(chan.start_wnd) - 1.625) < 0.001);
+	CHECK(!chan.urgent);
 	CHECK_EQ(pp_chan_init(&chan, &cf, 12), 0);
 	CHECK(fabs(PKTS_OF(chan.start_wnd) - 13) < 0.001);
+	CHECK(chan.urgent);
 	/* the step is what a flow that knows its number begins and grows by */
 	cf = conf;
-	cf.middle_prio = 5;
-	cf.middle_permille = 500;
+	cf.start_permille = 500;
 	start(&cf);
 	flow.flows_known = 1;
 	CHECK_EQ(probe(0), PP_RESUME);
 	CHECK(fabs(PKTS_OF(flow.wnd) - 6.5) < 0.01);
 	/* no step is none */
-	cf.middle_permille = 0;
+	cf.start_permille = 0;
 	CHECK(pp_chan_init(&chan, &cf, 5) < 0);
 }
 
@@ -219,26 +194,6 @@ TEST(stop_costs_by_setting)
 	}
 	CHECK_EQ(n[0], 5);
 	CHECK_EQ(n[1], 1);
-}
-
-TEST(top_class_without_limit)
-{
-	struct pp_conf cf = conf;
-	int i;
-
-	cf.unlimited_prio = 6;
-	start(&cf);
-	CHECK_EQ(chan.limit_ns, 13000U + 20000 + 1600 + 800);
-	cf.unlimited_prio = 5;
-	start(&cf);
-	CHECK_EQ(chan.limit_ns, U32_MAX);
-	/* no delay keeps it from beginning or makes it stop; Swift steers it */
-	CHECK_EQ(probe(1000000), PP_RESUME);
-	flow.wnd = 8 * FL_WND_ONE;
-	for (i = 0; i < 20; i++)
-		rtt(100000);
-	CHECK(!flow.stopped);
-	CHECK_LE(flow.wnd, 2 * FL_WND_ONE);
 }
 
 UNIT_MAIN

@@ -18,7 +18,6 @@ static const struct pp_conf conf = {
 	.wire_bytes = 1250,		/* one packet a microsecond */
 	.fluct_ns = 3200,
 	.noise_ns = 800,
-	.eps_ns = 1000,
 	.probe_cap_ns = 1000000,
 	.start_permille = 250, .resume_permille = 1000,
 	.ai_bytes = 125,
@@ -118,7 +117,6 @@ TEST(defaults_are_derived)
 {
 	struct pp_conf cf = conf;
 
-	cf.eps_ns = 0;
 	cf.probe_base_ns = 0;
 	CHECK_EQ(pp_chan_init(&chan, &cf, 1), 0);
 	CHECK_EQ(chan.eps_ns, 1000u);
