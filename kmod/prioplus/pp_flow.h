@@ -74,6 +74,10 @@ enum pp_dsack {
  * @silent_most_ns: longest one, ns
  * @longer_ns: the path is longer than its base RTT says by this, see pp_open.c, ns
  * @open_ns: an open flow steers for this above the base RTT, ns
+ * @train_end: sequence number after the train
+ * @train_early_ns: least delay of its early half, ns; U32_MAX = none yet
+ * @train_late_ns: likewise of its late half, ns
+ * @train_pkts: packets of the train that is on its way, see pp_open.c; 0 = none is
  * @probes_out: probes without an echo
  * @probes_lost: unanswered probes in a row
  * @probes_plain: probes answered without a D-SACK, see PP_PROBES_PLAIN_MAX
@@ -138,7 +142,12 @@ struct pp_flow {
 		};
 	};
 	u32 longer_ns;
-	u32 open_ns;
+	union {
+		u32 open_ns;
+		u32 train_end;
+	};
+	u32 train_early_ns;
+	u32 train_late_ns;
 	u8 probes_out;
 	u8 probes_lost;
 	u8 timer_for;
@@ -147,6 +156,7 @@ struct pp_flow {
 	u8 dead;
 	u8 silent_probes;
 	u16 silent_looks;
+	u16 train_pkts;
 	u8 dsack:2,
 	   probes_plain:2,
 	   started:1,
@@ -233,7 +243,8 @@ void pp_chan_forget(void);
 void pp_apply(struct pp_flow *fl);
 void pp_fall_back(struct pp_flow *fl);
 void pp_silence_begins(struct pp_flow *fl);
-bool pp_still_silent(struct pp_flow *fl, u32 rtt_ns);
+void pp_still_silent(struct pp_flow *fl, u32 rtt_ns);
+void pp_train_acked(struct pp_flow *fl, const struct fl_sample *s);
 bool pp_open_ends(struct pp_flow *fl);
 bool pp_is_shorter(struct pp_flow *fl, u32 delay_ns, u32 probe_delay_ns);
 

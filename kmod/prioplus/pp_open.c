@@ -13,20 +13,21 @@
  *				half of the time of a packet, nobody's packets were on the
  *				line: the path is longer than was believed, and the flow goes
  *				on with the base RTT that it has.
- *	a second		The flow is an ordinary control: it steers by the original CC
- *				for the least delay of that second and as much more as the
- *				delays of the second differ, and does not stop. Where a
- *				higher priority has the line, its queue is that delay, so
- *				the flow does not make it longer.
+ *	a second		A train of packets leaves, at the rate of the line. Behind a
+ * or 1000 base RTTs		higher priority, which fills the line, its last packets wait
+ *				for all that this one sent meanwhile; on an idle line they
+ *				wait no longer than the first ones, whatever the noise. Where
+ *				they do wait, the silence begins anew. Elsewhere the flow is
+ *				an ordinary control: it steers by the original CC for the
+ *				least delay of that second and as much more as the delays of
+ *				the second differ, and does not stop.
  *	a second later		It is PrioPlus again, unless it had half of the line.
  *
  * The trickle that a silent flow sends are its probes. A packet of data would tell no more
  * than an echo does, and one each 20 ms of each flow that waits would be in the queue of
- * those for whom it waits.
- *
- * The half packet needs a path without noise. Elsewhere a line that a higher priority
- * keeps full cannot be told from a longer path, so a flow that waits behind it for a
- * second has a second of a part of the line.
+ * those for whom it waits. Nor do echoes tell a line that a higher priority keeps full from
+ * a longer path with noise, for as long as this flow sends nothing: the queue of the one is
+ * the delay of the other.
  */
 #include <linux/module.h>
 #include <net/tcp.h>
@@ -41,9 +42,33 @@
 #define PP_SILENT_RTTS		100
 /* Fewer probes than this in a silence do not tell who was on the line. */
 #define PP_SILENT_PROBES	16
-/* Silence after which a flow is an ordinary control, and for how long, ns. */
+/* Silence after which a flow asks by a train, ns, and in base RTTs: the longer one. */
 #define PP_OPEN_AFTER_NS	NSEC_PER_SEC
+#define PP_OPEN_AFTER_RTTS	1000
+/* For how long it is an ordinary control, ns. */
 #define PP_OPEN_FOR_NS		NSEC_PER_SEC
+/* A train takes so many times as long on the line as the delays of the silence differ;
+ * its packets.
+ */
+#define PP_TRAIN_DIFFERS	4
+#define PP_TRAIN_LEAST_PKTS	8
+#define PP_TRAIN_MOST_PKTS	256
+/* A line is busy where the least delay of a train's late half is longer than that of its
+ * early one by the time of this part of the train, 1 / this: half of it if somebody
+ * else sends as fast as the line.
+ */
+#define PP_TRAIN_BUSY_PART	4
+
+/* What a flow that is stopped may have in flight: what is left of its train. */
+static u32 pp_train_wnd(const struct pp_flow *fl)
+{
+	const struct tcp_sock *tp = tcp_sk(fl->sk);
+
+	if (!fl->train_pkts || !before(tp->snd_nxt, fl->train_end))
+		return 0;
+	return tcp_packets_in_flight(tp) +
+	       DIV_ROUND_UP(fl->train_end - tp->snd_nxt, max_t(u32, fl->mss, 1));
+}
 
 /**
  * pp_apply() - put the flow's window into the socket
@@ -56,7 +81,7 @@ void pp_apply(struct pp_flow *fl)
 	u32 extra = 0;
 
 	if (fl->core.stopped) {
-		tp->snd_cwnd = 0;
+		tp->snd_cwnd = pp_train_wnd(fl);
 		return;
 	}
 	if (fl->stale_pkts) {
@@ -79,23 +104,28 @@ void pp_apply(struct pp_flow *fl)
 		fl_owd_pace(fl->sk, wnd, fl->chan->base_ns, fl->extra_ns);
 }
 
-/* Send with a packet, and have the stack's own timer send it: it has the lock and looks
- * who owns the socket. Context: socket lock held.
+/* Have the stack's own timer send: it has the lock and looks who owns the socket. Context:
+ * socket lock held.
  */
+static void pp_send_soon(struct sock *sk)
+{
+	if (hrtimer_is_queued(&tcp_sk(sk)->pacing_timer))
+		return;
+	sock_hold(sk);
+	hrtimer_start(&tcp_sk(sk)->pacing_timer, 0,
+		      HRTIMER_MODE_REL_PINNED_SOFT);
+}
+
+/* Send with a packet. Context: socket lock held. */
 static void pp_go_on(struct pp_flow *fl)
 {
-	struct sock *sk = fl->sk;
-
 	fl->rare = 1;
+	fl->train_pkts = 0;
 	fl->stale_pkts = 0;
-	pp_go(&fl->core, FL_WND_ONE, tcp_sk(sk)->snd_nxt);
+	pp_go(&fl->core, FL_WND_ONE, tcp_sk(fl->sk)->snd_nxt);
 	pp_trace_state(fl, 0);
 	pp_apply(fl);
-	if (!hrtimer_is_queued(&tcp_sk(sk)->pacing_timer)) {
-		sock_hold(sk);
-		hrtimer_start(&tcp_sk(sk)->pacing_timer, 0,
-			      HRTIMER_MODE_REL_PINNED_SOFT);
-	}
+	pp_send_soon(fl->sk);
 }
 
 /**
@@ -128,12 +158,15 @@ void pp_silence_begins(struct pp_flow *fl)
 	fl->silent_most_ns = 0;
 	fl->silent_probes = 0;
 	fl->silent_looks = 0;
+	fl->train_pkts = 0;
 	pp_sock_of(fl)->last_ack_ns = tcp_sk(fl->sk)->tcp_clock_cache;
 }
 
-/* A second of silence: go on as an ordinary control. */
+/* The line is idle, and yet the flow has been silent: go on as an ordinary control. */
 static void pp_open(struct pp_flow *fl, u64 now_ns)
 {
+	if (fl->silent_least_ns > fl->chan->probe_base_ns)
+		fl->longer_ns += fl->silent_least_ns - fl->chan->probe_base_ns;
 	fl->open_ns = fl->silent_most_ns - fl->silent_least_ns;
 	fl->fallback = 1;
 	fl->opened = 1;
@@ -146,13 +179,70 @@ static void pp_open(struct pp_flow *fl, u64 now_ns)
 	pp_go_on(fl);
 }
 
-/* Silence after which the flow is an ordinary control, ns. One of a crowd that takes turns
- * waits for its turn: sixty flows on 100 Mbit/s that did not had a fairness (Jain) of .70
- * instead of .95.
+/* Silence after which the flow asks whether the line is idle, ns. One of a crowd that takes
+ * turns waits for its turn: sixty flows on 100 Mbit/s that did not had a fairness (Jain) of
+ * .70 instead of .95.
  */
 static u64 pp_open_after_ns(const struct pp_flow *fl)
 {
-	return PP_OPEN_AFTER_NS * max(fl->core.crowd_q8 >> PP_FLOWS_SHIFT, 1U);
+	u64 ns = max_t(u64, PP_OPEN_AFTER_NS,
+		       (u64)PP_OPEN_AFTER_RTTS * fl->chan->base_ns);
+
+	return ns * max(fl->core.crowd_q8 >> PP_FLOWS_SHIFT, 1U);
+}
+
+/* A train leaves, as fast as the line is, and a probe right after it. */
+static void pp_train_begins(struct pp_flow *fl)
+{
+	u32 differ_ns = fl->silent_most_ns - fl->silent_least_ns;
+	u64 wnd = fl_ns_to_wnd(fl->chan->ppn, differ_ns) * PP_TRAIN_DIFFERS;
+	u64 ns;
+
+	fl->train_pkts = clamp_t(u64, wnd >> FL_WND_SHIFT, PP_TRAIN_LEAST_PKTS,
+				 PP_TRAIN_MOST_PKTS);
+	fl->train_end = tcp_sk(fl->sk)->snd_nxt + fl->train_pkts * fl->mss;
+	fl->train_early_ns = U32_MAX;
+	fl->train_late_ns = U32_MAX;
+	wnd = fl->train_pkts * (u64)FL_WND_ONE;
+	ns = div64_u64(wnd << (FL_PPN_SHIFT - FL_WND_SHIFT), fl->chan->ppn);
+	ns = clamp_t(u64, ns, 1, U32_MAX);
+	pp_apply(fl);
+	fl_pace_wnd(fl->sk, wnd, ns);
+	pp_send_soon(fl->sk);
+	pp_probe_after(fl, ns);
+}
+
+/**
+ * pp_train_acked() - a flow that is stopped has a delay of its train
+ * @fl: the flow; caller holds the socket lock
+ * @s: the sample
+ *
+ * Context: ACK.
+ */
+void pp_train_acked(struct pp_flow *fl, const struct fl_sample *s)
+{
+	u32 left = fl->train_end - s->ack_seq;
+
+	if (!s->delay_ns)
+		return;
+	if (left >= fl->train_pkts * fl->mss / 2)
+		fl->train_early_ns = min(fl->train_early_ns, s->delay_ns);
+	else
+		fl->train_late_ns = min(fl->train_late_ns, s->delay_ns);
+}
+
+/* All of the train is back. Return: was nobody else on the line? */
+static bool pp_train_found_idle(const struct pp_flow *fl)
+{
+	u64 grown;
+
+	if (fl->train_early_ns == U32_MAX || fl->train_late_ns == U32_MAX)
+		return false;
+	if (fl->train_late_ns <= fl->train_early_ns)
+		return true;
+	grown = fl_ns_to_wnd(fl->chan->ppn,
+			     fl->train_late_ns - fl->train_early_ns);
+	return grown * PP_TRAIN_BUSY_PART < fl->train_pkts * (u64)FL_WND_ONE;
 }
 
 /**
@@ -160,44 +250,49 @@ static u64 pp_open_after_ns(const struct pp_flow *fl)
  * @fl: the flow, stopped; caller holds the socket lock
  * @rtt_ns: what the probe saw, ns
  *
- * Context: ACK. Return: false if the flow goes on without probes.
+ * The next probe, or the flow goes on. Context: ACK.
  */
-bool pp_still_silent(struct pp_flow *fl, u32 rtt_ns)
+void pp_still_silent(struct pp_flow *fl, u32 rtt_ns)
 {
 	u64 now_ns = tcp_sk(fl->sk)->tcp_clock_cache;
 	struct pp_sock *ps = pp_sock_of(fl);
 	u64 silence_ns = max_t(u64, PP_SILENT_NS,
 			       (u64)PP_SILENT_RTTS * fl->chan->base_ns);
 	u32 differ_ns;
-	bool longer;
 
+	if (fl->train_pkts && pp_train_found_idle(fl)) {
+		pp_open(fl, now_ns);
+		return;
+	}
+	if (fl->train_pkts) {
+		pp_silence_begins(fl);
+		goto probe;
+	}
 	fl->silent_least_ns = min(fl->silent_least_ns, rtt_ns);
 	fl->silent_most_ns = max(fl->silent_most_ns, rtt_ns);
 	if (fl->silent_probes < U8_MAX)
 		fl->silent_probes++;
 	if (now_ns - ps->last_ack_ns < silence_ns)
-		return true;
+		goto probe;
 	ps->last_ack_ns = now_ns;
 	differ_ns = fl->silent_most_ns - fl->silent_least_ns;
-	longer = fl->silent_least_ns > fl->chan->probe_base_ns;
-	if (longer && fl->silent_probes >= PP_SILENT_PROBES &&
+	if (fl->silent_least_ns > fl->chan->probe_base_ns &&
+	    fl->silent_probes >= PP_SILENT_PROBES &&
 	    fl_ns_to_wnd(fl->chan->ppn, differ_ns) < FL_WND_ONE / 2) {
 		fl->longer_ns += fl->silent_least_ns - fl->chan->probe_base_ns;
 		fl->stats.opens++;
 		pp_configure(fl, fl_profile_for(fl->sk, fl->fs));
 		pp_move(&fl->core, true);
 		pp_silence_begins(fl);
-		return true;
+		goto probe;
 	}
 	fl->silent_looks++;
 	if (fl->silent_looks * silence_ns >= pp_open_after_ns(fl)) {
-		if (longer)
-			fl->longer_ns += fl->silent_least_ns -
-					 fl->chan->probe_base_ns;
-		pp_open(fl, now_ns);
-		return false;
+		pp_train_begins(fl);
+		return;
 	}
-	return true;
+probe:
+	pp_probe_after(fl, fl->core.probe_wait_ns);
 }
 
 /**

@@ -342,6 +342,7 @@ static void pp_on_echo(struct pp_flow *fl)
 	switch (pp_on_probe(&fl->core, fl->chan, delay_ns, tp->snd_nxt,
 			    pp_random(fl))) {
 	case PP_RESUME:
+		fl->train_pkts = 0;
 		pp_trace_state(fl, delay_ns);
 		pp_mark_stale(fl);
 		pp_hurry(fl);
@@ -349,8 +350,7 @@ static void pp_on_echo(struct pp_flow *fl)
 		pp_probe_watch(fl);
 		break;
 	case PP_PROBE:
-		if (pp_still_silent(fl, delay_ns))
-			pp_probe_after(fl, fl->core.probe_wait_ns);
+		pp_still_silent(fl, delay_ns);
 		break;
 	default:
 		break;
@@ -400,6 +400,8 @@ static noinline void pp_take_rare(struct pp_flow *fl, struct fl_sample *s,
 		s->rtt_ns = s->delay_ns;
 		s->delay_ns = pp_one_way(fl, s->rtt_ns, fl->chan->base_ns);
 	}
+	if (fl->train_pkts)
+		pp_train_acked(fl, s);
 	if (!fl->core.stopped && !((ps->dip_end_ns || ps->base.turned) &&
 				   pp_dip(fl, s->delay_ns))) {
 		s->random = pp_random(fl);

@@ -154,6 +154,19 @@ test_longer_path()
 	expect "opens" "$(jq '[.. | .opens? // empty] | add' /run/show)" -ge 1
 }
 
+# The same with 200 us of noise: no two probes see the same delay, and only a train of
+# packets tells that the line is idle.
+test_noisy_path()
+{
+	net || fault "no network"
+	in_ns pa sysctl -q -w net.fairlane.base_rtt_ns=50000
+	lablink-ctl set e0 netns pb delay 500us noise 0,50us,100us,200us seed 7 ||
+		fault "no noise"
+	pp 1 5000 -b -1 -L 3000 > /run/a
+	echo "# $(cat /run/a)"
+	expect "bytes" "$(field received 0 /run/a)" -ge $((1500 * LINE_BYTES_MS))
+}
+
 # The receiver delays its ACKs as it likes: every second packet, the last one 40 ms.
 test_delayed_acks()
 {
@@ -190,5 +203,5 @@ trap 'drop_net' EXIT
 # The stack distrusts times below 1 us, and booting takes none here.
 sleep 0.01
 load_modules fairlane tcp_prioplus || exit 1
-tests=${*:-lost_probes probes_pause lost_tails dead_path longer_path delayed_acks large_packets}
+tests=${*:-lost_probes probes_pause lost_tails dead_path longer_path noisy_path delayed_acks large_packets}
 run_tests 1 $tests
