@@ -6,12 +6,18 @@
  * Whatever is printed can be typed back: sizes, rates and times are printed in
  * the largest unit that holds them exactly.
  */
+#include <net/if.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
 #include "q_fabric.h"
 
 static void explain(void)
 {
 	fprintf(stderr,
-		"Usage: ... fabric [ preset flexpass|dctcp|soze|prio8 [ speed RATE ] ]\n"
+		"Usage: ... fabric [ preset flexpass|flexpass-paper|expresspass|dctcp|soze|prio8\n"
+		"                    [ speed RATE ] [ mtu BYTES ] [ segs N ] ]\n"
 		"                  [ limit SIZE ] [ ecn SIZE|off [ enqueue|dequeue ] ]\n"
 		"                  [ split-gso | no-split-gso ]\n"
 		"                  [ rate RATE|none [ delay TIME ] ]\n"
@@ -159,37 +165,108 @@ static int parse_bands(int argc, char **argv, struct nlmsghdr *n)
 /* ---- presets -------------------------------------------------------------- */
 
 #define PRESET_WORDS_MAX 64
-#define PRESET_CREDIT_WIRE 84	/* a credit, and a full frame: FlexPass sec. 4 */
-#define PRESET_DATA_WIRE 1538
+/* On the line: a credit (IPv4), and what a packet's Ethernet frame adds to the MTU. */
+#define PRESET_CREDIT_WIRE 86
+#define PRESET_FRAME_WIRE 38
+/* Faster than this a credit pays for so many segments, else for one. */
+#define PRESET_FAST_BPS 10000000000ULL
+#define PRESET_FAST_SEGS 8
+#define PRESET_MTU 1500
+/* A mark needs queues of some packets: 8 frames for each 10 us. */
+#define PRESET_ECN_NS 10000
+#define PRESET_ECN_FRAMES 8
 
+/**
+ * struct preset - options under a name
+ * @name: the name
+ * @port: options of the port
+ * @bands: options of the bands. "@" becomes the rate of credits, "@TIME" (ns) the
+ *	bytes that the line carries in that time, at least PRESET_ECN_FRAMES frames for each
+ *	PRESET_ECN_NS
+ * @credit_permille: part of the line that credits ask for; 0: there are none
+ */
 static const struct preset {
 	const char *name;
 	const char *port;
 	const char *bands;
+	unsigned int credit_permille;
 } presets[] = {
+	/* thresholds that keep green data's queue short beside DCTCP */
 	{ "flexpass",
 	  "limit 4mb bands 3 dscp 40:1 41,43:2 42:2:red",
-	  "band 1 strict packets 10 rate @ burst 168 band 2 weight 1 ecn 65000 enqueue red 150000 band 3 weight 1 ecn 100000 enqueue",
+	  "band 1 strict packets 10 rate @ burst 172 band 2 weight 1 ecn @10000 enqueue red @40000 band 3 weight 1 ecn @78000 enqueue",
+	  480,
 	},
-	{ "dctcp", "limit 4mb ecn 97500 enqueue", "" },
-	{ "soze", "limit 4mb stamp soze", "" },
+	/* FlexPass sec. 6: 40 Gbit/s, credits for half of the line */
+	{ "flexpass-paper",
+	  "limit 4mb bands 3 dscp 40:1 41,43:2 42:2:red",
+	  "band 1 strict packets 10 rate @ burst 172 band 2 weight 1 ecn 65000 enqueue red 150000 band 3 weight 1 ecn 100000 enqueue",
+	  500,
+	},
+	{ "expresspass",
+	  "limit 4mb bands 2 dscp 40:1",
+	  "band 1 strict packets 10 rate @ burst 172 band 2 weight 1",
+	  1000,
+	},
+	{ "dctcp", "limit 4mb ecn 97500 enqueue", "", 0 },
+	{ "soze", "limit 4mb stamp soze", "", 0 },
 	{ "prio8",
 	  "limit 4mb bands 8 dscp 56-63:1 48-55:2 40-47:3 32-39:4 24-31:5 16-23:6 8-15:7 0-7:8",
-	  "" },
-	{ NULL, NULL, NULL }
+	  "", 0 },
+	{ NULL, NULL, NULL, 0 }
+};
+
+/**
+ * struct preset_line - what the presets' numbers depend on
+ * @rate_bps: of the line, or 0
+ * @mtu: of the device, bytes
+ * @segs: that a credit pays for
+ * @permille: of struct preset
+ * @text: of the values
+ * @used: of @text
+ */
+struct preset_line {
+	uint64_t rate_bps;
+	uint32_t mtu;
+	uint32_t segs;
+	unsigned int permille;
+	char text[256];
+	size_t used;
 };
 
 static int parse_port(int argc, char **argv, struct nlmsghdr *n);
 
-/* Cuts a text into words; "@" becomes the rate of FlexPass's credits. */
-static int preset_words(char *text, char **words, char *credit_rate)
+/* The value that a word with "@" stands for. */
+static char *preset_value(struct preset_line *line, const char *word)
+{
+	uint64_t wire = line->mtu + PRESET_FRAME_WIRE, bytes, least;
+	uint64_t ns = strtoull(word + 1, NULL, 10);
+	char *at = line->text + line->used;
+	size_t room = sizeof(line->text) - line->used;
+
+	if (!ns) {
+		/* / 1000 first: no product exceeds 64 bits up to 10 Tbit/s */
+		snprintf(at, room, "%" PRIu64 "bit",
+			 line->rate_bps / 1000 * line->permille * PRESET_CREDIT_WIRE /
+			 (PRESET_CREDIT_WIRE + wire * line->segs));
+	} else {
+		bytes = line->rate_bps / 1000 * ns / 8000000;
+		least = (wire - 24) * PRESET_ECN_FRAMES * ns / PRESET_ECN_NS;
+		snprintf(at, room, "%" PRIu64, bytes > least ? bytes : least);
+	}
+	line->used += strlen(at) + 1;
+	return at;
+}
+
+/* Cuts a text into words, those with "@" become values. */
+static int preset_words(char *text, char **words, struct preset_line *line)
 {
 	char *word;
 	int count = 0;
 
 	for (word = strtok(text, " "); word && count < PRESET_WORDS_MAX;
 	     word = strtok(NULL, " "))
-		words[count++] = strcmp(word, "@") ? word : credit_rate;
+		words[count++] = *word == '@' ? preset_value(line, word) : word;
 	return count;
 }
 
@@ -205,17 +282,66 @@ static uint64_t find_rate(int argc, char **argv)
 	return rate_bps;
 }
 
-/* "preset NAME [speed RATE] [port's options] [bands' options]": the preset's options, then
- * those given, which win. The credits of FlexPass get their part of half the
- * device's speed, or of half the line.
- */
-static int parse_preset(int argc, char **argv, struct nlmsghdr *n)
+/* The MTU of a device, or the usual one. */
+static uint32_t preset_mtu(const char *dev)
 {
-	char text[512], *words[PRESET_WORDS_MAX], credit_rate[32] = "";
+	struct ifreq ifr = { 0 };
+	int fd = dev ? socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0) : -1;
+	uint32_t mtu = PRESET_MTU;
+
+	if (fd < 0)
+		return mtu;
+	snprintf(ifr.ifr_name, sizeof(ifr.ifr_name), "%s", dev);
+	if (!ioctl(fd, SIOCGIFMTU, &ifr) && ifr.ifr_mtu > 0)
+		mtu = ifr.ifr_mtu;
+	close(fd);
+	return mtu;
+}
+
+/* Reads "speed RATE", "mtu BYTES" and "segs N". Returns the words taken, -1 after a
+ * complaint.
+ */
+static int preset_line_words(int argc, char **argv, struct preset_line *line)
+{
+	int used = 0;
+
+	for (; argc > used; used += 2) {
+		const char *name = argv[used];
+		const char *value = argc > used + 1 ? argv[used + 1] : NULL;
+		char *end = NULL;
+		unsigned long n = 0;
+
+		if (!strcmp(name, "speed")) {
+			if (!value || fabric_parse_rate(&line->rate_bps, value))
+				return fabric_bad(name, value);
+			continue;
+		}
+		if (strcmp(name, "mtu") && strcmp(name, "segs"))
+			break;
+		if (value)
+			n = strtoul(value, &end, 10);
+		if (!value || *end || *value == '-' || !n ||
+		    n > (*name == 'm' ? 65535UL : 64UL))
+			return fabric_bad(name, value);
+		if (*name == 'm')
+			line->mtu = n;
+		else
+			line->segs = n;
+	}
+	return used;
+}
+
+/* "preset NAME [speed RATE] [mtu BYTES] [segs N] [port's options] [bands' options]": the
+ * preset's options, then those given, which win.
+ */
+static int parse_preset(int argc, char **argv, struct nlmsghdr *n, const char *dev)
+{
+	char text[512], *words[PRESET_WORDS_MAX], *all[2 * PRESET_WORDS_MAX];
+	struct preset_line line = {
+		.rate_bps = find_rate(argc, argv),
+		.mtu = preset_mtu(dev),
+	};
 	const struct preset *preset = presets;
-	uint64_t rate_bps = find_rate(argc, argv);
-	bool speed = argc > 2 && !strcmp(argv[2], "speed");
-	char *all[2 * PRESET_WORDS_MAX];
 	int count, i;
 
 	if (argc < 2)
@@ -224,27 +350,25 @@ static int parse_preset(int argc, char **argv, struct nlmsghdr *n)
 		preset++;
 	if (!preset->name)
 		return fabric_bad("preset", argv[1]);
-	if (speed && (argc < 4 || fabric_parse_rate(&rate_bps, argv[3])))
-		return fabric_bad("speed", argc < 4 ? NULL : argv[3]);
-	if (strchr(preset->bands, '@')) {
-		if (!rate_bps) {
-			fprintf(stderr,
-				"fabric: preset %s needs the device's speed, or a rate\n",
-				preset->name);
-			return -1;
-		}
-		snprintf(credit_rate, sizeof(credit_rate), "%" PRIu64 "bit",
-			 rate_bps / 2 * PRESET_CREDIT_WIRE /
-			 (PRESET_CREDIT_WIRE + PRESET_DATA_WIRE));
+	i = preset_line_words(argc - 2, argv + 2, &line);
+	if (i < 0)
+		return -1;
+	argc -= 2 + i;
+	argv += 2 + i;
+	line.permille = preset->credit_permille;
+	if (line.permille && !line.rate_bps) {
+		fprintf(stderr, "fabric: preset %s needs the device's speed, or a rate\n",
+			preset->name);
+		return -1;
 	}
+	if (!line.segs)
+		line.segs = line.rate_bps > PRESET_FAST_BPS ? PRESET_FAST_SEGS : 1;
 
 	snprintf(text, sizeof(text), "%s", preset->port);
-	count = preset_words(text, words, credit_rate);
+	count = preset_words(text, words, &line);
 	i = parse_port(count, words, n);
 	if (i < 0)
 		return -1;
-	argc -= speed ? 4 : 2;
-	argv += speed ? 4 : 2;
 	i = parse_port(argc, argv, n);
 	if (i < 0)
 		return -1;
@@ -252,7 +376,7 @@ static int parse_preset(int argc, char **argv, struct nlmsghdr *n)
 	argv += i;
 
 	snprintf(text, sizeof(text), "%s", preset->bands);
-	count = preset_words(text, all, credit_rate);
+	count = preset_words(text, all, &line);
 	if (argc > PRESET_WORDS_MAX) {
 		fprintf(stderr, "fabric: too many options after a preset\n");
 		return -1;
@@ -296,10 +420,9 @@ static int fabric_parse_opt(struct qdisc_util *qu, int argc, char **argv,
 	int used;
 
 	(void)qu;
-	(void)dev;
 	nest = addattr_nest(n, FABRIC_OPTIONS_MAX_BYTES, TCA_OPTIONS | NLA_F_NESTED);
 	if (argc > 0 && !strcmp(*argv, "preset")) {
-		if (parse_preset(argc, argv, n))
+		if (parse_preset(argc, argv, n, dev))
 			return -1;
 	} else {
 		used = parse_port(argc, argv, n);

@@ -8,7 +8,7 @@ _tc_fabric_words()
 	local object=$1 previous=$2
 
 	case $previous in
-	preset) echo flexpass dctcp soze prio8 ;;
+	preset) echo flexpass flexpass-paper expresspass dctcp soze prio8 ;;
 	frames) echo none tell hear both ;;
 	queue) echo fifo isolate pfc ;;
 	switch|switch-port|hop-rtt) ;;
@@ -17,7 +17,7 @@ _tc_fabric_words()
 	rate) echo none ;;
 	default) echo last ;;
 	dscp|priomap|buffer) echo off ;;
-	limit|delay|overhead|mpu|bands|stamp-tau|stamp-round|stamp-hold|band|weight|quantum|packets|speed) ;;
+	limit|delay|overhead|mpu|bands|stamp-tau|stamp-round|stamp-hold|band|weight|quantum|packets|speed|mtu|segs) ;;
 	burst|green|yellow|red|reserved|alpha|prob|ecn-delay) ;;
 	*)
 		if [ "$object" = class ]; then
@@ -25,7 +25,7 @@ _tc_fabric_words()
 				ecn-delay prob enqueue dequeue drop pass green \
 				yellow red reserved alpha help
 		else
-			echo preset speed limit ecn enqueue dequeue split-gso \
+			echo preset speed mtu segs limit ecn enqueue dequeue split-gso \
 				no-split-gso rate delay overhead mpu bands default \
 				priomap dscp buffer stamp stamp-tau stamp-round \
 				stamp-hold switch switch-port hop-rtt frames band help

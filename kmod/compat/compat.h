@@ -52,6 +52,9 @@ fl_register_net_sysctl(struct net *net, const char *path,
 	struct sock *sk, const struct rate_sample *rs
 #endif
 
+/* The declaration of such a callback. */
+#define FL_CONG_CONTROL(name)	void name(FL_CONG_CONTROL_ARGS)
+
 /* Attributes of the request that a dump answers. */
 #ifdef HAVE_GENL_INFO_DUMP
 #define fl_genl_dump_attrs(cb)	(genl_info_dump(cb)->attrs)

@@ -9,6 +9,8 @@
  *	credit_receiver.c	gives credit; any socket can
  *	credit_pacer.c		when: a queue of flows for each port of the host
  *	credit_sender.c		sends by credit; the congestion controls' part
+ *	credit_copy.c		copies of red data, where credit is left
+ *	credit_control.c	callbacks that all those controls have
  *
  * All of it is fairlane_credit.ko, which modprobe loads with fairlane.ko: receivers need no
  * setting. Without any user it costs a look at a counter for each packet that leaves.
@@ -22,11 +24,13 @@
 #include <net/sock.h>
 #include <net/tcp.h>
 
+#include "compat/compat.h"
 #include "credit/core/gate.h"
 #include "credit/core/loop.h"
 #include "credit/core/turn.h"
 #include "credit/core/want.h"
 #include "fairlane/fairlane.h"
+#include "fairlane/fl_sock.h"
 
 struct fl_info;
 struct fl_pacer;
@@ -89,6 +93,11 @@ struct fl_credit_node {
 
 /* ---- receiver ---------------------------------------------------------------- */
 
+/* Packets that tell of red segments for each that comes: a sender that has given up, perhaps
+ * since somebody eats our option, must get ACKs without.
+ */
+#define FL_RECEIVER_TELL	4
+
 /**
  * struct fl_receiver - a socket that gives credit
  * @node: in the table, which holds a reference on the socket
@@ -107,10 +116,11 @@ struct fl_credit_node {
  * @part: FlexPass' part of the line
  * @reds: highest count of red segments that has come, modulo FL_CREDIT_REDS_MASK + 1
  * @marks: red segments that came marked, likewise
- * @colours: red or green segments come: the sender wants to know
+ * @colours: red or marked segments have come: the sender wants to know
+ * @tell: so many packets to the sender still tell of it
  * @rcu: hooks
  *
- * Everything but @node, @reds and @marks is protected by the port's lock.
+ * Everything but @node and what counts red segments is protected by the port's lock.
  */
 struct fl_receiver {
 	struct fl_credit_node node;
@@ -130,6 +140,7 @@ struct fl_receiver {
 	u16 reds;
 	u16 marks;
 	bool colours;
+	u8 tell;
 	struct rcu_head rcu;
 };
 
@@ -177,22 +188,50 @@ struct fl_pacer {
 
 struct fl_sender;
 
+struct fl_credit_flow;
+
 /**
  * struct fl_sender_ops - what distinguishes the credit-driven controls
  * @part: asks for FlexPass' part of the line
+ * @ecn: switches may mark green segments, and the receiver tells of the marks
+ * @cc: what the control plane knows it by
  * @without: the control that goes on when nobody gives credit
+ * @flow_bytes: memory of a flow, which begins with struct fl_credit_flow
+ * @begin: sets up the control's own part of a flow, which is zeroed; optional
+ * @limit: most segments in flight, whatever the credit; optional
  * @room: segments that may leave now without credit; optional
- * @seen: the receiver tells of red segments; optional
- * @spare: credit is left: may send something else (by fl_sender_copy()); optional
+ * @unsure: red segments of which nobody knows yet whether they have come; optional
+ * @heard: an ACK has come, and with it perhaps counts of red segments; optional
+ * @timeout: TCP's timer has expired; optional
  *
  * Context of all: socket lock held, BH off.
  */
 struct fl_sender_ops {
 	bool part;
+	bool ecn;
+	const struct fl_cc *cc;
 	struct tcp_congestion_ops *without;
-	u32 (*room)(struct fl_sender *s);
-	void (*seen)(struct fl_sender *s);
-	bool (*spare)(struct fl_sender *s);
+	u32 flow_bytes;
+	void (*begin)(struct sock *sk, struct fl_sock *fs,
+		      struct fl_credit_flow *flow);
+	u32 (*limit)(const struct fl_sender *s);
+	u32 (*room)(const struct fl_sender *s);
+	u32 (*unsure)(const struct fl_sender *s);
+	void (*heard)(struct fl_sender *s);
+	void (*timeout)(struct fl_sender *s);
+};
+
+/* Red packets that are remembered, for copies; a power of two. */
+#define FL_SENDER_REDS	16
+
+/**
+ * struct fl_red - a packet that left without credit
+ * @seq: of its first byte
+ * @end: after its last
+ */
+struct fl_red {
+	u32 seq;
+	u32 end;
 };
 
 /**
@@ -212,12 +251,17 @@ struct fl_sender_ops {
  * @armed: the timer runs
  * @giving_up: to fall back when the socket is free
  * @spending: inside fl_sender_spend()
+ * @pushing: fl_sender_push() is: new data may leave, what is lost may not
+ * @tail: the timer looks after red data at the end
+ * @copying: inside fl_sender_copy()
+ * @copy_segs: red segments for which credit was asked, to copy them
+ * @watch_una: snd_una when the timer was started for that
  * @red_segs: red segments sent so far
- * @seen_reds: of those, the ones that have come or are lost
- * @seen_marks: marked ones so far
  * @heard_reds: newest count that the peer told; written by hooks
  * @heard_marks: likewise
- * @rcu: hooks, and readers of get_info()
+ * @red: the newest red packets, a ring
+ * @reds: red packets put into the ring so far
+ * @red_copied: of those, copied or not to be
  */
 struct fl_sender {
 	struct fl_credit_node node;
@@ -235,23 +279,62 @@ struct fl_sender {
 	bool armed;
 	bool giving_up;
 	bool spending;
+	bool pushing;
+	bool tail;
+	bool copying;
+	u32 copy_segs;
+	u32 watch_una;
 	u32 red_segs;
-	u32 seen_reds;
-	u32 seen_marks;
 	u16 heard_reds;
 	u16 heard_marks;
+	struct fl_red red[FL_SENDER_REDS];
+	u32 reds;
+	u32 red_copied;
+};
+
+/**
+ * struct fl_credit_flow - a flow of a credit-driven control
+ * @at: for readers
+ * @sender: what sends by credit
+ * @rcu: hooks, and readers of get_info()
+ */
+struct fl_credit_flow {
+	struct fl_attached at;
+	struct fl_sender sender;
 	struct rcu_head rcu;
 };
 
 /* For the congestion controls */
-int fl_sender_start(struct sock *sk, struct fl_sender *s,
-		    const struct fl_sender_ops *ops);
-void fl_sender_stop(struct sock *sk, struct fl_sender *s);
-void fl_sender_window(struct fl_sender *s);
-void fl_sender_ask(struct fl_sender *s);
-void fl_sender_before_xmit(struct fl_sender *s);
-void fl_sender_send(struct fl_sender *s);
-void fl_sender_info(const struct fl_sender *s, struct fl_info *info);
+void fl_credit_init_sk(struct sock *sk, const struct fl_sender_ops *ops);
+void fl_credit_release_sk(struct sock *sk);
+FL_CONG_CONTROL(fl_credit_cong_control);
+void fl_credit_set_state(struct sock *sk, u8 new_state);
+u32 fl_credit_min_tso_segs(struct sock *sk);
+u32 fl_credit_ssthresh(struct sock *sk);
+u32 fl_credit_undo_cwnd(struct sock *sk);
+void fl_credit_info(struct sock *sk, const struct fl_attached *at,
+		    struct fl_info *info);
+
+/* Callbacks of a control, but for init and name. */
+#define FL_CREDIT_CONGESTION_OPS				\
+	.release	= fl_credit_release_sk,			\
+	.ssthresh	= fl_credit_ssthresh,			\
+	.undo_cwnd	= fl_credit_undo_cwnd,			\
+	.cong_control	= fl_credit_cong_control,		\
+	.set_state	= fl_credit_set_state,			\
+	.min_tso_segs	= fl_credit_min_tso_segs,		\
+	.get_info	= fl_diag_fill,				\
+	.flags		= TCP_CONG_NON_RESTRICTED,		\
+	.owner		= THIS_MODULE
+
+/* Those of the control without credit, but for its name. */
+#define FL_CREDIT_WITHOUT_OPS					\
+	.release	= fl_credit_release_sk,			\
+	.ssthresh	= tcp_reno_ssthresh,			\
+	.cong_avoid	= tcp_reno_cong_avoid,			\
+	.undo_cwnd	= tcp_reno_undo_cwnd,			\
+	.get_info	= fl_diag_fill,				\
+	.owner		= THIS_MODULE
 
 /* Within the folder */
 struct fl_credit_node *fl_credit_find(const struct sock *sk,
@@ -268,7 +351,8 @@ int fl_credit_send(struct sock *sk, enum fl_credit_colour colour,
 		   const struct fl_credit_msg *m);
 
 void fl_receiver_request(struct sock *sk, const struct fl_credit_msg *m);
-void fl_receiver_green(struct sock *sk, const struct fl_credit_msg *m);
+void fl_receiver_green(struct sock *sk, const struct fl_credit_msg *m, u32 segs,
+		       bool marked);
 void fl_receiver_red(struct sock *sk, const struct fl_credit_msg *m, u32 segs,
 		     bool marked);
 void fl_receiver_end(struct fl_receiver *r);
@@ -278,6 +362,18 @@ struct fl_pacer *fl_pacer_get(const struct net *net, int ifindex,
 void fl_pacer_put(struct fl_pacer *p);
 void fl_pacer_queue(struct fl_pacer *p, struct fl_receiver *r, u64 due_ns);
 void fl_pacer_unqueue(struct fl_pacer *p, struct fl_receiver *r);
+
+int fl_sender_start(struct sock *sk, struct fl_sender *s,
+		    const struct fl_sender_ops *ops);
+void fl_sender_stop(struct sock *sk, struct fl_sender *s);
+void fl_sender_window(struct fl_sender *s);
+void fl_sender_tail(struct fl_sender *s);
+void fl_sender_ask(struct fl_sender *s);
+void fl_sender_before_xmit(struct fl_sender *s);
+void fl_sender_info(const struct fl_sender *s, struct fl_info *info);
+u32 fl_sender_due(const struct fl_sender *s);
+void fl_sender_red(struct fl_sender *s, u32 seq, u32 bytes, u32 segs);
+bool fl_sender_copy(struct fl_sender *s);
 
 void fl_sender_credit(struct sock *sk, const struct fl_credit_msg *m);
 void fl_sender_seen(struct sock *sk, const struct fl_credit_msg *m);

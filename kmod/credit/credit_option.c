@@ -92,17 +92,22 @@ static u8 fl_credit_colour(struct fl_sender *s, struct sock *sk, u32 segs,
 			   u32 seq, u32 bytes, struct fl_credit_msg *m)
 {
 	/* pairs with fl_sender_credit() */
-	u32 in = smp_load_acquire(&s->gate.in), number;
+	u32 in = smp_load_acquire(&s->gate.in), left_segs, number;
 
 	m->reds = s->red_segs & FL_CREDIT_REDS_MASK;
 	if (fl_gate_take(&s->gate, in, segs, &number)) {
 		m->type = FL_CREDIT_GREEN;
 		m->part = s->ops->part;
 		m->number = number;
-		fl_gate_tell(&s->gate, fl_sender_backlog_after(sk, seq, bytes, segs), m);
+		left_segs = fl_sender_backlog_after(sk, seq, bytes, segs);
+		if (unlikely(s->copying)) {
+			s->copy_segs -= min(s->copy_segs, segs);
+			left_segs = max(left_segs, s->copy_segs);
+		}
+		fl_gate_tell(&s->gate, left_segs, m);
 		return FL_CREDIT_DSCP_GREEN;
 	}
-	s->red_segs += segs;
+	fl_sender_red(s, seq, bytes, segs);
 	m->type = FL_CREDIT_RED;
 	m->reds = s->red_segs & FL_CREDIT_REDS_MASK;
 	return FL_CREDIT_DSCP_RED;
@@ -126,6 +131,7 @@ void fl_credit_out(struct sk_buff *skb, struct sock *sk,
 	u8 colour = FL_CREDIT_DSCP_CONTROL;
 	struct fl_receiver *r;
 	struct tcphdr *th;
+	bool ecn = false;
 	int hdr_bytes;
 	u32 segs;
 
@@ -147,9 +153,11 @@ void fl_credit_out(struct sk_buff *skb, struct sock *sk,
 	if (segs && sends) {
 		colour = fl_credit_colour(fl_sender_of(sends), sk, segs,
 					  ntohl(th->seq), skb->len - hdr_bytes, &m);
+		ecn = m.type == FL_CREDIT_RED || fl_sender_of(sends)->ops->ecn;
 	} else if (gives) {
 		r = fl_receiver_of(gives);
-		if (READ_ONCE(r->colours)) {
+		if (READ_ONCE(r->tell)) {
+			WRITE_ONCE(r->tell, READ_ONCE(r->tell) - 1);
 			m.type = FL_CREDIT_SEEN;
 			m.reds = READ_ONCE(r->reds);
 			m.marks = READ_ONCE(r->marks);
@@ -162,7 +170,7 @@ void fl_credit_out(struct sk_buff *skb, struct sock *sk,
 		return;
 	settings = fl_credit_of(state->net);
 	fl_credit_dsfield(skb, state->pf, (READ_ONCE(settings->credit_dscp) + colour) << 2 |
-			  (m.type == FL_CREDIT_RED ? INET_ECN_ECT_0 : 0));
+			  (ecn ? INET_ECN_ECT_0 : 0));
 }
 
 /* What a small packet or data with the option does to its socket. */
@@ -183,7 +191,8 @@ static void fl_credit_take(struct sock *sk, const struct sk_buff *skb,
 		fl_sender_credit(sk, m);
 		break;
 	case FL_CREDIT_GREEN:
-		fl_receiver_green(sk, m);
+		fl_receiver_green(sk, m, fl_credit_data_segs(skb, 0),
+				  INET_ECN_is_ce(dsfield));
 		break;
 	case FL_CREDIT_RED:
 		fl_receiver_red(sk, m, fl_credit_data_segs(skb, 0),

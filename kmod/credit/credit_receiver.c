@@ -191,24 +191,35 @@ void fl_receiver_request(struct sock *sk, const struct fl_credit_msg *m)
 }
 
 /* So many red segments have been sent: all that have not come are lost, on a fixed path with
- * one queue. Hooks on two processors may meet; the next packet mends it.
+ * one queue. @marks of the segments just come are marked. Hooks on two processors may meet; the
+ * next packet mends it.
  */
-static void fl_receiver_reds(struct fl_receiver *r, u16 reds)
+static void fl_receiver_reds(struct fl_receiver *r, u16 reds, u32 marks)
 {
-	if (fl_credit_reds_ahead(reds, READ_ONCE(r->reds)) <= 0)
-		return;
-	WRITE_ONCE(r->reds, reds);
-	WRITE_ONCE(r->colours, true);
+	bool first = !READ_ONCE(r->colours) && (reds || marks);
+
+	if (marks)
+		WRITE_ONCE(r->marks, (r->marks + marks) & FL_CREDIT_REDS_MASK);
+	/* the first count may be any: another receiver may have been here before */
+	if (first || fl_credit_reds_ahead(reds, READ_ONCE(r->reds)) > 0)
+		WRITE_ONCE(r->reds, reds);
+	if (first)
+		WRITE_ONCE(r->colours, true);
+	if (READ_ONCE(r->colours))
+		WRITE_ONCE(r->tell, FL_RECEIVER_TELL);
 }
 
 /**
  * fl_receiver_green() - data has come that a credit has paid for
  * @sk: the socket
  * @m: its option
+ * @segs: its segments
+ * @marked: a switch has marked it
  *
  * Context: as fl_receiver_request().
  */
-void fl_receiver_green(struct sock *sk, const struct fl_credit_msg *m)
+void fl_receiver_green(struct sock *sk, const struct fl_credit_msg *m, u32 segs,
+		       bool marked)
 {
 	struct fl_credit_node *node = fl_credit_find(sk, FL_CREDIT_RECEIVES);
 	u64 now_ns = ktime_get_ns();
@@ -218,7 +229,7 @@ void fl_receiver_green(struct sock *sk, const struct fl_credit_msg *m)
 	if (!node)
 		return;
 	r = fl_receiver_of(node);
-	fl_receiver_reds(r, m->reds);
+	fl_receiver_reds(r, m->reds, marked ? segs : 0);
 	spin_lock_bh(&r->port->lock);
 	/* not before the last given one, nor one that was never given */
 	if (r->segs && fl_want_told(&r->want, m->number, m->backlog_segs, r->segs)) {
@@ -329,12 +340,7 @@ void fl_receiver_red(struct sock *sk, const struct fl_credit_msg *m, u32 segs,
 		     bool marked)
 {
 	struct fl_credit_node *node = fl_credit_find(sk, FL_CREDIT_RECEIVES);
-	struct fl_receiver *r;
 
-	if (!node)
-		return;
-	r = fl_receiver_of(node);
-	fl_receiver_reds(r, m->reds);
-	if (marked)
-		WRITE_ONCE(r->marks, (r->marks + segs) & FL_CREDIT_REDS_MASK);
+	if (node)
+		fl_receiver_reds(fl_receiver_of(node), m->reds, marked ? segs : 0);
 }

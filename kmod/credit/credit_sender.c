@@ -24,6 +24,9 @@
 #define FL_SENDER_WAIT_NS	NSEC_PER_MSEC
 #define FL_SENDER_WAIT_RTTS	4
 #define FL_SENDER_BACKOFF_MAX	6
+/* How long to wait at the end for news of red data: ns, RTTs; doubled likewise. */
+#define FL_SENDER_TAIL_NS	(200 * NSEC_PER_USEC)
+#define FL_SENDER_TAIL_RTTS	2
 /* Requests in a row without any answer: the peer does not know of credit. */
 #define FL_SENDER_ASK_UNKNOWN	3
 /* The same of a peer that has answered before. */
@@ -84,7 +87,11 @@ u32 fl_sender_backlog_after(const struct sock *sk, u32 seq, u32 bytes, u32 segs)
 	       lost - min(lost, segs);
 }
 
-static u32 fl_sender_due(const struct fl_sender *s)
+/**
+ * fl_sender_due() - segments that credits pay for now
+ * @s: the sender; caller holds the socket lock
+ */
+u32 fl_sender_due(const struct fl_sender *s)
 {
 	/* pairs with fl_sender_credit() */
 	return fl_gate_due_segs(&s->gate, smp_load_acquire(&s->gate.in));
@@ -101,40 +108,68 @@ void fl_sender_window(struct fl_sender *s)
 	struct sock *sk = s->node.sk;
 	struct tcp_sock *tp = tcp_sk(sk);
 	struct sk_buff *head = tcp_send_head(sk);
-	u32 more = fl_sender_due(s);
+	u32 more = fl_sender_due(s), out = tcp_packets_in_flight(tp), most;
 
+	if (s->ops->limit) {
+		most = s->ops->limit(s);
+		more = min(more, most > out ? most - out : 0);
+	}
 	if (!more && s->ops->room && tp->lost_out <= tp->retrans_out)
 		more = s->ops->room(s);
 	/* a FIN of its own */
 	if (head && TCP_SKB_CB(head)->tcp_flags & TCPHDR_FIN && !head->len)
 		more++;
 	/* may be 0, at which tcp_snd_cwnd_set() would warn */
-	WRITE_ONCE(tp->snd_cwnd, tcp_packets_in_flight(tp) + more);
+	WRITE_ONCE(tp->snd_cwnd, out + more);
 }
-EXPORT_SYMBOL_GPL(fl_sender_window);
 
+/* Of a receiver that has answered the shortest RTT counts: a queue that has gone may have made
+ * the smoothed one a thousand times as long.
+ */
 static u64 fl_sender_wait_ns(const struct fl_sender *s)
 {
-	u64 ns = (u64)(tcp_sk(s->node.sk)->srtt_us >> 3) * NSEC_PER_USEC *
-		 FL_SENDER_WAIT_RTTS;
+	const struct tcp_sock *tp = tcp_sk(s->node.sk);
+	u32 rtt_us = tp->srtt_us >> 3;
+	u64 ns;
 
-	ns = max_t(u64, ns, FL_SENDER_WAIT_NS);
+	if (s->known && !s->tail)
+		rtt_us = min(rtt_us, tcp_min_rtt(tp));
+	ns = (u64)rtt_us * NSEC_PER_USEC;
+	ns = s->tail ? max_t(u64, ns * FL_SENDER_TAIL_RTTS, FL_SENDER_TAIL_NS) :
+		       max_t(u64, ns * FL_SENDER_WAIT_RTTS, FL_SENDER_WAIT_NS);
 	return ns << min_t(u32, s->unanswered, FL_SENDER_BACKOFF_MAX);
 }
 
-/* Look whether credit comes. Context: socket lock held. */
-static void fl_sender_watch(struct fl_sender *s)
+/* Look whether credit comes, at the @tail: or news of red data. Context: socket lock
+ * held.
+ */
+static void fl_sender_watch(struct fl_sender *s, bool tail)
 {
-	if (s->armed)
+	if (s->armed && (!tail || s->tail))
 		return;
 	s->armed = true;
+	s->tail = tail;
 	s->watch_credits = READ_ONCE(s->gate.in);
+	s->watch_una = tcp_sk(s->node.sk)->snd_una;
 	if (!s->held) {
 		s->held = true;
 		sock_hold(s->node.sk);
 	}
 	hrtimer_start(&s->timer, ns_to_ktime(fl_sender_wait_ns(s)),
 		      HRTIMER_MODE_REL_PINNED_SOFT);
+}
+
+/**
+ * fl_sender_tail() - have the timer look after red data, if there is nothing else
+ * @s: the sender; caller holds the socket lock
+ *
+ * While there is other data to send, what comes after a lost segment tells of it.
+ */
+void fl_sender_tail(struct fl_sender *s)
+{
+	if (s->ops->unsure && !(s->armed && s->tail) && s->ops->unsure(s) &&
+	    !fl_sender_backlog(s->node.sk))
+		fl_sender_watch(s, true);
 }
 
 /* Tell the receiver what there is to send, 0: stop. Context: socket lock held, BH off or
@@ -167,15 +202,13 @@ void fl_sender_ask(struct fl_sender *s)
 	if (!fl_gate_must_tell(&s->gate, backlog_segs))
 		return;
 	fl_sender_request(s, backlog_segs);
-	fl_sender_watch(s);
+	fl_sender_watch(s, false);
 }
-EXPORT_SYMBOL_GPL(fl_sender_ask);
 
-/**
- * fl_sender_send() - have the stack send what the window allows
- * @s: the sender; caller holds the socket lock, no process has it; BH off
+/* Have the stack send what the window allows. Context: socket lock held, no process has it; BH
+ * off.
  */
-void fl_sender_send(struct fl_sender *s)
+static void fl_sender_send(struct fl_sender *s)
 {
 	struct sock *sk = s->node.sk;
 
@@ -185,7 +218,23 @@ void fl_sender_send(struct fl_sender *s)
 	sk->sk_prot->release_cb(sk);
 	s->spending = false;
 }
-EXPORT_SYMBOL_GPL(fl_sender_send);
+
+/* New data may leave without credit while lost data waits for it: the stack must find no
+ * window when it looks for what is lost, and one when it looks for new data
+ * (fl_sender_before_xmit()). Context: as fl_sender_send().
+ */
+static void fl_sender_push(struct fl_sender *s)
+{
+	struct tcp_sock *tp = tcp_sk(s->node.sk);
+
+	if (!s->ops->room || tp->lost_out <= tp->retrans_out ||
+	    !tcp_send_head(s->node.sk) || !s->ops->room(s))
+		return;
+	WRITE_ONCE(tp->snd_cwnd, tcp_packets_in_flight(tp));
+	s->pushing = true;
+	fl_sender_send(s);
+	s->pushing = false;
+}
 
 /* What is left over is wasted, unless the device below is full. */
 static void fl_sender_rest(struct fl_sender *s)
@@ -195,7 +244,7 @@ static void fl_sender_rest(struct fl_sender *s)
 
 	if (test_bit(TSQ_THROTTLED, &sk->sk_tsq_flags))
 		return;
-	while (s->ops->spare && fl_sender_due(s) && s->ops->spare(s))
+	while (fl_sender_due(s) && fl_sender_copy(s))
 		;
 	/* pairs with fl_sender_credit() */
 	fl_gate_waste(&s->gate, smp_load_acquire(&s->gate.in));
@@ -215,8 +264,11 @@ static void fl_sender_spend(struct fl_sender *s)
 	fl_sender_send(s);
 	if (fl_sender_due(s))
 		fl_sender_rest(s);
+	if (!fl_sender_due(s))
+		fl_sender_push(s);
 	fl_sender_window(s);
 	fl_sender_ask(s);
+	fl_sender_tail(s);
 }
 
 /* May this be the next credit of the receiver that we asked? */
@@ -317,24 +369,37 @@ void fl_sender_before_xmit(struct fl_sender *s)
 		return;
 	}
 	sk->sk_gso_max_segs = max_t(u32, s->gate.segs, 1);
+	if (s->pushing)
+		WRITE_ONCE(tcp_sk(sk)->snd_cwnd,
+			   tcp_packets_in_flight(tcp_sk(sk)) + s->ops->room(s));
 	if (s->spending)
 		return;
 	fl_sender_window(s);
 	fl_sender_ask(s);
 }
-EXPORT_SYMBOL_GPL(fl_sender_before_xmit);
 
 /* Nothing has come. Context: socket lock held, no process has it; BH off. */
 static void fl_sender_silence(struct fl_sender *s)
 {
 	struct sock *sk = s->node.sk;
 	u32 backlog_segs = fl_sender_backlog(sk);
+	bool tail = s->tail, moves = READ_ONCE(s->gate.in) != s->watch_credits ||
+				     (tail && s->watch_una != tcp_sk(sk)->snd_una);
 
-	if (READ_ONCE(s->gate.in) != s->watch_credits) {
+	s->tail = false;
+	if (moves) {
 		s->unanswered = 0;
 		if (backlog_segs)
-			fl_sender_watch(s);
+			fl_sender_watch(s, false);
+		else
+			fl_sender_tail(s);
 		return;
+	}
+	if (!backlog_segs && s->ops->unsure) {
+		/* once more all that is remembered */
+		backlog_segs = s->ops->unsure(s);
+		s->copy_segs = backlog_segs;
+		s->red_copied = s->reds - min_t(u32, s->reds, FL_SENDER_REDS);
 	}
 	if (!backlog_segs)
 		return;
@@ -345,7 +410,7 @@ static void fl_sender_silence(struct fl_sender *s)
 		return;
 	}
 	fl_sender_request(s, backlog_segs);
-	fl_sender_watch(s);
+	fl_sender_watch(s, tail);
 }
 
 static enum hrtimer_restart fl_sender_fire(struct hrtimer *timer)
@@ -400,7 +465,6 @@ int fl_sender_start(struct sock *sk, struct fl_sender *s,
 	fl_sender_window(s);
 	return 0;
 }
-EXPORT_SYMBOL_GPL(fl_sender_start);
 
 /**
  * fl_sender_stop() - the opposite; twice is once
@@ -434,7 +498,6 @@ void fl_sender_stop(struct sock *sk, struct fl_sender *s)
 	    !test_and_set_bit(TCP_TSQ_DEFERRED, &sk->sk_tsq_flags))
 		sock_hold(sk);
 }
-EXPORT_SYMBOL_GPL(fl_sender_stop);
 
 /**
  * fl_sender_fall_back() - go on with another congestion control
@@ -449,7 +512,6 @@ void fl_sender_fall_back(struct sock *sk, struct fl_sender *s,
 	fl_sender_stop(sk, s);
 	WRITE_ONCE(inet_csk(sk)->icsk_ca_ops, ops->without);
 }
-EXPORT_SYMBOL_GPL(fl_sender_fall_back);
 
 /**
  * fl_sender_info() - what a flow does, for the control plane
@@ -472,4 +534,3 @@ void fl_sender_info(const struct fl_sender *s, struct fl_info *info)
 	info->requests = READ_ONCE(s->asked);
 	info->credit_segs = READ_ONCE(s->gate.segs);
 }
-EXPORT_SYMBOL_GPL(fl_sender_info);

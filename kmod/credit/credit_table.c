@@ -51,7 +51,7 @@ static struct fl_setting fl_credit_setting_table[] = {
 	FL_RESEARCH_SETTING(struct fl_credit_settings, credit_segs, 0, 0, FL_CREDIT_SEGS_MAX),
 	FL_RESEARCH_SETTING(struct fl_credit_settings, credit_host_limit, 1, 0, 1),
 	FL_RESEARCH_SETTING(struct fl_credit_settings, expresspass_permille, 1000, 1, 1000),
-	FL_RESEARCH_SETTING(struct fl_credit_settings, flexpass_permille, 450, 1, 1000),
+	FL_RESEARCH_SETTING(struct fl_credit_settings, flexpass_permille, 480, 1, 1000),
 };
 
 static struct fl_settings fl_credit_settings = {

@@ -28,6 +28,7 @@ enum {
 	K_SINCE = 16384,	/* from: alone, default none */
 	K_PATHS = 32768,	/* all ports on the ways of the flows */
 	K_THAN = 65536,		/* than:, another group */
+	K_DSCP = 131072,	/* dscp:, default any */
 };
 
 struct measure_kind {
@@ -46,9 +47,10 @@ static const char *const fair_per[] = { "flow", "group", "flow/weight",
 static const char *const completion_per[] = { "all", "time", "round", NULL };
 
 static const struct measure_kind kinds[] = {
-	{ "throughput", K_PORT | K_RECEIVERS | K_GROUP | K_WINDOW, 0, NULL,
-	  NULL, eval_throughput },
-	{ "share", K_PORT | K_GROUP | K_WINDOW, 0, "of", share_of, eval_share },
+	{ "throughput", K_PORT | K_RECEIVERS | K_GROUP | K_WINDOW | K_DSCP, 0,
+	  NULL, NULL, eval_throughput },
+	{ "share", K_PORT | K_GROUP | K_WINDOW | K_DSCP, 0, "of", share_of,
+	  eval_share },
 	{ "utilisation", K_PORT | K_WINDOW, 0, "count", count_what,
 	  eval_utilisation },
 	{ "preempt", K_PORT | K_NEED_GROUP | K_FROM | K_HOLD | K_FRACTION, 0.95,
@@ -61,10 +63,10 @@ static const struct measure_kind kinds[] = {
 	  fair_per, eval_fairness },
 	{ "intrusion", K_PORT | K_GROUP | K_WINDOW | K_BIN | K_FRACTION, 0.05,
 	  NULL, NULL, eval_intrusion },
-	{ "queue_delay", K_PORT | K_GROUP | K_WINDOW | K_PERCENTILES, 0, NULL,
-	  NULL, eval_queue_delay },
-	{ "backlog", K_PORT | K_GROUP | K_WINDOW | K_PERCENTILES, 0, NULL, NULL,
-	  eval_backlog },
+	{ "queue_delay", K_PORT | K_GROUP | K_WINDOW | K_PERCENTILES | K_DSCP,
+	  0, NULL, NULL, eval_queue_delay },
+	{ "backlog", K_PORT | K_GROUP | K_WINDOW | K_PERCENTILES | K_DSCP, 0,
+	  NULL, NULL, eval_backlog },
 	{ "fct", K_GROUP | K_WINDOW | K_PERCENTILES | K_CLASSES, 0, NULL, NULL,
 	  eval_fct },
 	{ "slowdown", K_GROUP | K_WINDOW | K_PERCENTILES | K_CLASSES, 0, NULL,
@@ -247,6 +249,7 @@ static void measure_read(struct scenario *sc, struct ynode *y,
 		completion_check(sc, m);
 	if (keys & K_PATHS)
 		maxmin_check(sc, m);
+	m->dscp = keys & K_DSCP ? y_int(y, "dscp", -1, 0, 63) : -1;
 	m->than = -1;
 	if ((keys & K_THAN) && y_need(y, "than"))
 		m->than = group_need(sc, y_get(y, "than"),

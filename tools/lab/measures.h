@@ -33,6 +33,7 @@ struct measure {
 	int64_t class_bytes[16];
 	int classes;
 	const char *reason;
+	int dscp;		/* only packets with it, -1 all */
 	int than;		/* the group that others are compared with, -1 none */
 	int below;		/* the group that an intrusion is blamed on */
 };

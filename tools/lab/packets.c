@@ -115,11 +115,12 @@ static void spread(double *bins, int n, int64_t from_ns, int64_t bin_ns,
 
 /* Bytes of each group in each bin, groups x bins, seen at @port (all recorders
  * if NULL). With @at_receiver the time is that of the arrival at the far end.
- * If @all is given it gets the bytes of everything, known flows or not.
+ * Only packets with @dscp, -1 all. If @all is given it gets the bytes of everything, known
+ * flows or not.
  */
 double *bins_by_group(const struct run *run, const struct port *port,
 		      enum packet_part part, int64_t from_ns, int64_t bin_ns,
-		      int bins, bool at_receiver, double *all)
+		      int bins, bool at_receiver, int dscp, double *all)
 {
 	const struct scenario *sc = run->sc;
 	double *out = xzalloc(sizeof(*out) * sc->groups * bins + 1);
@@ -136,7 +137,8 @@ double *bins_by_group(const struct run *run, const struct port *port,
 
 		if (start >= to_ns)
 			break;
-		if ((port && p != port) || (r->kind & 15) != LABTAP_KIND_TX)
+		if ((port && p != port) || (r->kind & 15) != LABTAP_KIND_TX ||
+		    (dscp >= 0 && r->tos >> 2 != dscp))
 			continue;
 		f = rec_flow(run, r, &data);
 		bytes = part_bytes(run, r, part, data);

@@ -60,7 +60,8 @@ static double *samples(const struct measure *m, const struct run *run,
 
 		if (t < m->from_ns || t >= m->to_ns ||
 		    run->sc->tap[r->tap] != m->port ||
-		    (r->kind & 15) != LABTAP_KIND_TX)
+		    (r->kind & 15) != LABTAP_KIND_TX ||
+		    (m->dscp >= 0 && r->tos >> 2 != m->dscp))
 			continue;
 		f = rec_flow(run, r, &data);
 		if (m->group && (f < 0 || !m->group[run->sc->flow[f].group]))

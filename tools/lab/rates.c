@@ -17,7 +17,7 @@ static double window_bytes(const struct measure *m, const struct run *run,
 {
 	double *b = bins_by_group(run, m->receivers ? NULL : m->port, part,
 				  m->from_ns, m->to_ns - m->from_ns, 1,
-				  m->receivers, all);
+				  m->receivers, everyone ? -1 : m->dscp, all);
 	double sum = 0;
 	int g;
 
@@ -67,7 +67,7 @@ static double *bins_of_groups(const struct measure *m, const struct run *run,
 			      int bins)
 {
 	double *b = bins_by_group(run, m->port, PART_DATA_WIRE, m->from_ns,
-				  m->bin_ns, bins, false, NULL);
+				  m->bin_ns, bins, false, -1, NULL);
 	double *sum = xzalloc(sizeof(*sum) * bins + 1);
 	int g, i;
 
@@ -189,7 +189,7 @@ void eval_intrusion(const struct measure *m, const struct run *run,
 	const struct scenario *sc = run->sc;
 	int bins = (m->to_ns - m->from_ns) / m->bin_ns, g, i;
 	double *b = bins_by_group(run, m->port, PART_DATA_WIRE, m->from_ns,
-				  m->bin_ns, bins, false, NULL);
+				  m->bin_ns, bins, false, -1, NULL);
 	double limit = m->fraction * line_bytes(m->port, m->bin_ns);
 	int *length = xzalloc(sizeof(*length) * sc->groups), longest = 0;
 

@@ -33,7 +33,7 @@ void series_write(const struct run *run)
 	fputs("time_us,group,goodput_bps\n", f);
 	b = bins_by_group(run, sc->series_receiver ? NULL : sc->bottleneck,
 			  PART_PAYLOAD, 0, sc->series_ns, bins,
-			  sc->series_receiver, NULL);
+			  sc->series_receiver, -1, NULL);
 	for (i = 0; i < bins; i++) {
 		for (g = 0; g < sc->groups; g++) {
 			put_us(f, i * sc->series_ns);

@@ -44,7 +44,7 @@ int rec_payload(const struct run *run, const struct labtap_rec *r);
 int64_t rec_time(const struct run *run, const struct labtap_rec *r);
 double *bins_by_group(const struct run *run, const struct port *port,
 		      enum packet_part part, int64_t from_ns, int64_t bin_ns,
-		      int bins, bool at_receiver, double *all);
+		      int bins, bool at_receiver, int dscp, double *all);
 double *bytes_by_flow(const struct run *run, const struct port *port,
 		      enum packet_part part, int64_t from_ns, int64_t to_ns);
 double line_bytes(const struct port *port, int64_t ns);

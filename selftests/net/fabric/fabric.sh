@@ -114,11 +114,11 @@ test_round_robin_extremes()
 	done
 }
 
-# FlexPass's switch (sections 4.1 and 5), plain senders: half the line is for
-# credits to allocate, so these get 84 bytes for each 84 + 1538.
+# FlexPass's switch (sections 4.1 and 5), plain senders: .5 of the line is for
+# credits to allocate, so these get 86 bytes for each 86 + 1538.
 test_flexpass_profile()
 {
-	port preset flexpass rate 1gbit
+	port preset flexpass-paper rate 1gbit
 	# Too many credits all the time; green, red and others at once.
 	send 2500/10 160:60 &
 	send 600 164:1500 0:1500 168:1500 || fault "not sent"
@@ -129,7 +129,7 @@ test_flexpass_profile()
 	# delta NUMBER EXPRESSION: of band NUMBER, over these 10 ms
 	delta() { jq -n "[$one, $two] | map(.bands[$1 - 1]) | (.[1] | $2) - (.[0] | $2)"; }
 
-	near "credits by their rate" "$(delta 1 .packets)" $((ns * 84 * 500 / (1622 * 672000))) 10
+	near "credits by their rate" "$(delta 1 .packets)" $((ns * 86 * 500 / (1624 * 672000))) 10
 	near "Q1 : Q2" "$(delta 2 .bytes)" "$(delta 3 .bytes)" 3
 	wire=$(($(delta 1 '.bytes + 24 * .packets') + $(delta 2 '.bytes + 24 * .packets') + $(delta 3 '.bytes + 24 * .packets')))
 	near "the line is full" $wire $((ns / 8)) 2

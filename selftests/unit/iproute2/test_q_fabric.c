@@ -427,11 +427,29 @@ TEST(presets_are_options)
 		  "limit 4mb bands 8 dscp 56-63:1 48-55:2 40-47:3 32-39:4 24-31:5 16-23:6 8-15:7 0-7:8",
 		},
 		{ "preset flexpass rate 10gbit",
-		  "limit 4mb bands 3 dscp 40:1 41,43:2 42:2:red rate 10gbit band 1 strict packets 10 rate 258939580bit burst 168 band 2 weight 1 ecn 65000 enqueue red 150000 band 3 weight 1 ecn 100000 enqueue",
+		  "limit 4mb bands 3 dscp 40:1 41,43:2 42:2:red rate 10gbit band 1 strict packets 10 rate 254187192bit burst 172 band 2 weight 1 ecn 12500 enqueue red 50000 band 3 weight 1 ecn 97500 enqueue",
 		},
 		{
 			"preset flexpass speed 10gbit limit 2mb",
-			"limit 4mb bands 3 dscp 40:1 41,43:2 42:2:red limit 2mb band 1 strict packets 10 rate 258939580bit burst 168 band 2 weight 1 ecn 65000 enqueue red 150000 band 3 weight 1 ecn 100000 enqueue",
+			"limit 4mb bands 3 dscp 40:1 41,43:2 42:2:red limit 2mb band 1 strict packets 10 rate 254187192bit burst 172 band 2 weight 1 ecn 12500 enqueue red 50000 band 3 weight 1 ecn 97500 enqueue",
+		},
+		{
+			/* 8 segments a credit, and thresholds of the line's time */
+			"preset flexpass speed 100gbit",
+			"limit 4mb bands 3 dscp 40:1 41,43:2 42:2:red band 1 strict packets 10 rate 333171912bit burst 172 band 2 weight 1 ecn 125000 enqueue red 500000 band 3 weight 1 ecn 975000 enqueue",
+		},
+		{
+			/* large packets: some of them fit below the thresholds */
+			"preset flexpass speed 1gbit mtu 9000 segs 2",
+			"limit 4mb bands 3 dscp 40:1 41,43:2 42:2:red band 1 strict packets 10 rate 2272877bit burst 172 band 2 weight 1 ecn 72112 enqueue red 288448 band 3 weight 1 ecn 562473 enqueue",
+		},
+		{
+			"preset flexpass-paper mtu 1500 speed 40gbit segs 1",
+			"limit 4mb bands 3 dscp 40:1 41,43:2 42:2:red band 1 strict packets 10 rate 1059113300bit burst 172 band 2 weight 1 ecn 65000 enqueue red 150000 band 3 weight 1 ecn 100000 enqueue",
+		},
+		{
+			"preset expresspass speed 10gbit band 2 limit 1mb",
+			"limit 4mb bands 2 dscp 40:1 band 1 strict packets 10 rate 529556650bit burst 172 band 2 weight 1 band 2 limit 1mb",
 		},
 	};
 	static struct message a, b;
@@ -444,6 +462,10 @@ TEST(presets_are_options)
 	}
 	CHECK(parse_text(&a, "preset flexpass", false));
 	CHECK(parse_text(&a, "preset flexpass speed", false));
+	CHECK(parse_text(&a, "preset flexpass speed 1gbit mtu 0", false));
+	CHECK(parse_text(&a, "preset flexpass speed 1gbit mtu 65536", false));
+	CHECK(parse_text(&a, "preset flexpass speed 1gbit segs 65", false));
+	CHECK(parse_text(&a, "preset flexpass speed 1gbit segs", false));
 	CHECK(parse_text(&a, "preset flexpass speed x", false));
 	CHECK(parse_text(&a, "preset nothing", false));
 	CHECK(parse_text(&a, "preset", false));
@@ -485,8 +507,9 @@ TEST(options_are_documented)
 		FABRIC "/q_fabric.c", FABRIC "/tc-fabric.8", FABRIC "/tc-fabric.bash",
 	};
 	static const char * const others[] = {
-		"preset", "flexpass", "dctcp", "prio8", "enqueue", "dequeue",
-		"prob", "drop", "pass", "none", "last", "off", "tcp-int",
+		"preset", "flexpass", "flexpass-paper", "expresspass", "dctcp",
+		"prio8", "mtu", "segs", "enqueue", "dequeue", "prob",
+		"drop", "pass", "none", "last", "off", "tcp-int",
 	};
 	const struct fabric_option *o;
 	size_t i, k;

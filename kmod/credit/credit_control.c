@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What the congestion controls that send by credit have in common: their callbacks.
+ * Each brings a struct fl_sender_ops, which says what distinguishes it.
+ */
+#include <linux/module.h>
+#include <net/tcp.h>
+
+#include "compat/compat.h"
+#include "credit/credit.h"
+#include "fairlane/fl_sock.h"
+
+/**
+ * struct fl_credit_ca - what a flow keeps in the socket
+ * @fs: settings of the socket
+ * @flow: the rest; NULL = not started, or no memory
+ * @started: fl_credit_init_sk() was here
+ */
+struct fl_credit_ca {
+	struct fl_sock *fs;
+	struct fl_credit_flow *flow;
+	bool started;
+};
+
+/* The ACK of our SYN comes before the init callback. Context: socket lock held. */
+static struct fl_sender *fl_credit_sender(const struct sock *sk)
+{
+	const struct fl_credit_ca *ca = inet_csk_ca(sk);
+
+	if (!inet_csk(sk)->icsk_ca_initialized || !ca->flow)
+		return NULL;
+	return &ca->flow->sender;
+}
+
+/**
+ * fl_credit_init_sk() - the init callback of a control
+ * @sk: the socket; caller holds its lock; handshake complete
+ * @ops: the control's
+ *
+ * Without memory, or on a connection that cannot, the flow begins with @ops->without.
+ */
+void fl_credit_init_sk(struct sock *sk, const struct fl_sender_ops *ops)
+{
+	struct fl_credit_ca *ca = inet_csk_ca(sk);
+	struct fl_credit_flow *flow;
+
+	BUILD_BUG_ON(sizeof(*ca) > ICSK_CA_PRIV_SIZE);
+	memset(ca, 0, sizeof(*ca));
+	ca->started = true;
+	ca->fs = fl_sock_attach(sk, ops->cc);
+	flow = kzalloc(ops->flow_bytes, GFP_ATOMIC | __GFP_NOWARN);
+	if (flow && ops->begin)
+		ops->begin(sk, ca->fs, flow);
+	if (!flow || fl_sender_start(sk, &flow->sender, ops)) {
+		kfree(flow);
+		fl_credit_note(sock_net(sk), FL_CREDIT_N_FALLBACKS, 1);
+		WRITE_ONCE(inet_csk(sk)->icsk_ca_ops, ops->without);
+		return;
+	}
+	flow->at.cc = ops->cc;
+	ca->flow = flow;
+	fl_sock_show(ca->fs, &flow->at);
+}
+EXPORT_SYMBOL_GPL(fl_credit_init_sk);
+
+/**
+ * fl_credit_release_sk() - the release callback: another control, or the end
+ * @sk: the socket; caller holds its lock
+ *
+ * Also called without fl_credit_init_sk(), on listeners, and twice.
+ */
+void fl_credit_release_sk(struct sock *sk)
+{
+	struct fl_credit_ca *ca = inet_csk_ca(sk);
+	struct fl_credit_flow *flow = ca->flow;
+
+	if (!ca->started)
+		return;
+	ca->started = false;
+	ca->flow = NULL;
+	fl_sock_detach(sk, ca->fs);
+	ca->fs = NULL;
+	if (!flow)
+		return;
+	fl_sender_stop(sk, &flow->sender);
+	kfree_rcu(flow, rcu);
+}
+EXPORT_SYMBOL_GPL(fl_credit_release_sk);
+
+/* The cong_control callback. Context: each ACK, socket lock held. */
+void fl_credit_cong_control(FL_CONG_CONTROL_ARGS)
+{
+	struct fl_sender *s = fl_credit_sender(sk);
+
+	if (!s)
+		return;
+	if (s->ops->heard)
+		s->ops->heard(s);
+	fl_sender_window(s);
+	fl_sender_tail(s);
+}
+EXPORT_SYMBOL_GPL(fl_credit_cong_control);
+
+/* The set_state callback: TCP's timer asks for credit. Context: socket lock held. */
+void fl_credit_set_state(struct sock *sk, u8 new_state)
+{
+	struct fl_sender *s = fl_credit_sender(sk);
+
+	if (new_state != TCP_CA_Loss || !s)
+		return;
+	if (s->ops->timeout)
+		s->ops->timeout(s);
+	fl_sender_ask(s);
+}
+EXPORT_SYMBOL_GPL(fl_credit_set_state);
+
+/* The min_tso_segs callback: the stack is about to send. Context: socket lock held. */
+u32 fl_credit_min_tso_segs(struct sock *sk)
+{
+	struct fl_sender *s = fl_credit_sender(sk);
+
+	if (s)
+		fl_sender_before_xmit(s);
+	return 1;
+}
+EXPORT_SYMBOL_GPL(fl_credit_min_tso_segs);
+
+/* Required by the stack; the window is set by credits and fl_sender_ops.room alone. */
+u32 fl_credit_ssthresh(struct sock *sk)
+{
+	return TCP_INFINITE_SSTHRESH;
+}
+EXPORT_SYMBOL_GPL(fl_credit_ssthresh);
+
+/* Likewise. */
+u32 fl_credit_undo_cwnd(struct sock *sk)
+{
+	return max_t(u32, tcp_snd_cwnd(tcp_sk(sk)), 1);
+}
+EXPORT_SYMBOL_GPL(fl_credit_undo_cwnd);
+
+/* What the flow does, for the control plane. Context: RCU, socket not locked. */
+void fl_credit_info(struct sock *sk, const struct fl_attached *at,
+		    struct fl_info *info)
+{
+	const struct fl_credit_flow *flow;
+
+	info->state = FL_STATE_FALLBACK;
+	info->window_milli = (u64)READ_ONCE(tcp_sk(sk)->snd_cwnd) * 1000;
+	if (at == &at->cc->none)
+		return;
+	flow = container_of(at, struct fl_credit_flow, at);
+	fl_sender_info(&flow->sender, info);
+}
+EXPORT_SYMBOL_GPL(fl_credit_info);

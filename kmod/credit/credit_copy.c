@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Copies of red data where there is credit and nothing else to send: FlexPass' proactive
+ * retransmission (section 4.2). At the end of a message nothing comes after a
+ * red segment that was lost, so that nobody would notice before TCP's timer does.
+ *
+ * TCP's queue does not know colours, and in the hook that decides a colour there is only a
+ * clone of the packet. So the newest red packets are remembered by sequence numbers. What
+ * is older is found lost by SACK when the copies arrive.
+ */
+#include <linux/module.h>
+#include <net/tcp.h>
+
+#include "compat/compat.h"
+#include "credit/credit.h"
+
+/**
+ * fl_sender_red() - a red packet leaves
+ * @s: the sender; caller holds the socket lock
+ * @seq: of its first byte
+ * @bytes: of data
+ * @segs: segments
+ */
+void fl_sender_red(struct fl_sender *s, u32 seq, u32 bytes, u32 segs)
+{
+	s->red_segs += segs;
+	s->red[s->reds++ % FL_SENDER_REDS] = (struct fl_red) {
+		.seq = seq,
+		.end = seq + bytes,
+	};
+}
+
+/* The packet of the retransmission queue with byte @seq in it, or NULL. */
+static struct sk_buff *fl_copy_find(const struct sock *sk, u32 seq)
+{
+	struct rb_node *p = sk->tcp_rtx_queue.rb_node;
+	struct sk_buff *skb;
+
+	while (p) {
+		skb = rb_to_skb(p);
+		if (before(seq, TCP_SKB_CB(skb)->seq))
+			p = p->rb_left;
+		else if (!before(seq, TCP_SKB_CB(skb)->end_seq))
+			p = p->rb_right;
+		else
+			return skb;
+	}
+	return NULL;
+}
+
+static void fl_copy_header(struct sock *sk, struct sk_buff *c, u32 seq, bool fin)
+{
+	const struct inet_sock *inet = inet_sk(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+	u32 opt_bytes = tp->rx_opt.tstamp_ok ? TCPOLEN_TSTAMP_ALIGNED : 0;
+	struct tcphdr *th = skb_push(c, sizeof(*th) + opt_bytes);
+	__be32 *opt = (__be32 *)(th + 1);
+
+	memset(th, 0, sizeof(*th));
+	skb_reset_transport_header(c);
+	th->source = inet->inet_sport;
+	th->dest = inet->inet_dport;
+	th->seq = htonl(seq);
+	th->ack_seq = htonl(tp->rcv_nxt);
+	th->doff = (sizeof(*th) + opt_bytes) / 4;
+	th->ack = 1;
+	th->psh = 1;
+	th->fin = fin;
+	th->window = htons(min_t(u32, tcp_receive_window(tp) >>
+				 tp->rx_opt.rcv_wscale, U16_MAX));
+	if (!opt_bytes)
+		return;
+	opt[0] = htonl((TCPOPT_NOP << 24) | (TCPOPT_NOP << 16) |
+		       (TCPOPT_TIMESTAMP << 8) | TCPOLEN_TIMESTAMP);
+	opt[1] = htonl(fl_tcp_tsval(tp) + tp->tsoffset);
+	opt[2] = htonl(tp->rx_opt.ts_recent);
+}
+
+/* The packet again, built beside the stack, which is not to count it. Its D-SACK must not
+ * make the stack think that the network doubles packets (prioplus/pp_probe.c). Context:
+ * socket lock held, BH off. Return: has it left?
+ */
+static bool fl_copy_send(struct sock *sk, struct sk_buff *skb)
+{
+	const struct tcp_skb_cb *cb = TCP_SKB_CB(skb);
+	struct tcp_sock *tp = tcp_sk(sk);
+	u32 segs = tcp_skb_pcount(skb);
+	struct sk_buff *c;
+
+	tcp_skb_tsorted_save(skb) {
+		c = __pskb_copy_fclone(skb, MAX_TCP_HEADER,
+				       GFP_ATOMIC | __GFP_NOWARN, false);
+	} tcp_skb_tsorted_restore(skb);
+	if (!c)
+		return false;
+	INIT_LIST_HEAD(&c->tcp_tsorted_anchor);
+	c->_skb_refdst = 0;
+	c->destructor = NULL;
+	c->dev = NULL;
+	c->tstamp = 0;
+	tp->dsack_dups = max_t(u32, tp->dsack_dups, tp->total_retrans);
+	fl_copy_header(sk, c, cb->seq, cb->tcp_flags & TCPHDR_FIN);
+	c->ip_summed = CHECKSUM_PARTIAL;
+	skb_shinfo(c)->gso_size = segs > 1 ? tcp_skb_mss(skb) : 0;
+	skb_shinfo(c)->gso_segs = segs > 1 ? segs : 0;
+	skb_shinfo(c)->gso_type = segs > 1 ? sk->sk_gso_type : 0;
+	skb_set_owner_w(c, sk);
+	skb_set_hash_from_sk(c, sk);
+	fl_tcp_send_check(sk, c);
+	memset(c->cb, 0, sizeof(c->cb));
+	inet_csk(sk)->icsk_af_ops->queue_xmit(sk, c, &inet_sk(sk)->cork.fl);
+	return true;
+}
+
+/**
+ * fl_sender_copy() - credit is left: send the oldest red packet again that may be lost
+ * @s: the sender; caller holds the socket lock, BH off
+ *
+ * Nothing that was acknowledged or sent again already. Nothing with acknowledged data after
+ * it either: that is lost, and the stack knows.
+ *
+ * Return: has a copy left?
+ */
+bool fl_sender_copy(struct fl_sender *s)
+{
+	struct sock *sk = s->node.sk;
+	struct tcp_sock *tp = tcp_sk(sk);
+	struct sk_buff *skb;
+	bool sent = false;
+	u32 seq, end;
+
+	if (!s->ops->unsure || !s->ops->unsure(s))
+		return false;
+	if (s->reds - s->red_copied > FL_SENDER_REDS)
+		s->red_copied = s->reds - FL_SENDER_REDS;
+	while (s->red_copied != s->reds && !sent) {
+		seq = s->red[s->red_copied % FL_SENDER_REDS].seq;
+		end = s->red[s->red_copied++ % FL_SENDER_REDS].end;
+		if (!after(end, tp->snd_una))
+			continue;
+		skb = fl_copy_find(sk, after(seq, tp->snd_una) ? seq : tp->snd_una);
+		if (!skb || !skb->len || TCP_SKB_CB(skb)->sacked &
+		    (TCPCB_SACKED_ACKED | TCPCB_LOST | TCPCB_RETRANS))
+			continue;
+		if (tp->sacked_out && before(TCP_SKB_CB(skb)->seq,
+					     tcp_highest_sack_seq(tp)))
+			continue;
+		if (tcp_skb_pcount(skb) > fl_sender_due(s))
+			return false;
+		s->copying = true;
+		sent = fl_copy_send(sk, skb);
+		s->copying = false;
+	}
+	return sent;
+}

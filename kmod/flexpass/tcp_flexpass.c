@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * FlexPass: credit for part of the line, a window for the rest (Lim, Bai, Zhu, Jung, Han,
+ * "FlexPass: A Case for Flexible Credit-based Transport for Datacenter Networks",
+ * EuroSys 2023).
+ *
+ * A segment leaves green for each credit (kmod/credit/), and red while there is room in a
+ * DCTCP window of its own (core/fp_window.h). Switches give both a share of the line
+ * beside other traffic, and drop red ones early. What is lost is repaired by credit, and
+ * only by credit. TCP has one sequence for both.
+ *
+ * flexpass-ly is the paper's rival, layering: a segment needs credit and room in a DCTCP
+ * window. Nothing leaves without credit, and switches mark green segments.
+ */
+#include <linux/inet_diag.h>
+#include <linux/module.h>
+#include <net/tcp.h>
+
+#include "credit/credit.h"
+#include "fairlane/fl_sock.h"
+#include "flexpass/core/fp_window.h"
+
+/**
+ * struct flexpass_settings - settings, /proc/sys/net/fairlane/research/
+ * @flexpass_first_pkts: first reactive window, packets
+ */
+struct flexpass_settings {
+	u32 flexpass_first_pkts;
+};
+
+static struct fl_setting flexpass_setting_table[] = {
+	FL_RESEARCH_SETTING(struct flexpass_settings, flexpass_first_pkts, 2, 1, 64),
+};
+
+static struct fl_settings flexpass_table = {
+	.owner = KBUILD_MODNAME,
+	.table = flexpass_setting_table,
+	.count = ARRAY_SIZE(flexpass_setting_table),
+};
+
+/**
+ * struct flexpass - a flow
+ * @flow: what all have that send by credit; the first
+ * @wnd: what leaves without credit; of layering, what may be in flight
+ * @lost: tp->lost when @wnd was told of losses
+ */
+struct flexpass {
+	struct fl_credit_flow flow;
+	struct fp_window wnd;
+	u32 lost;
+};
+
+static struct tcp_congestion_ops tcp_flexpass_reno;
+
+static struct flexpass *flexpass_of(const struct fl_sender *s)
+{
+	return container_of(s, struct flexpass, flow.sender);
+}
+
+/* Context: socket lock held. */
+static void flexpass_begin(struct sock *sk, struct fl_sock *fs,
+			   struct fl_credit_flow *flow)
+{
+	struct flexpass *fp = container_of(flow, struct flexpass, flow);
+	const struct flexpass_settings *own =
+		fl_profile_part(fl_profile_for(sk, fs), &flexpass_table);
+
+	fp_window_init(&fp->wnd, READ_ONCE(own->flexpass_first_pkts));
+	fp->lost = tcp_sk(sk)->lost;
+}
+
+/* Context of this and what follows: socket lock held. */
+static u32 flexpass_room(const struct fl_sender *s)
+{
+	return fp_window_room(&flexpass_of(s)->wnd, s->red_segs, (u32)s->gate.credits);
+}
+
+static u32 flexpass_unsure(const struct fl_sender *s)
+{
+	return s->red_segs - flexpass_of(s)->wnd.seen;
+}
+
+/* Marks that the receiver has told of since the last time. */
+static u32 flexpass_marks(const struct fl_sender *s, const struct fp_window *w)
+{
+	return max(fl_credit_reds_ahead(READ_ONCE(s->heard_marks), w->marks), 0);
+}
+
+static bool flexpass_loss(struct flexpass *fp)
+{
+	u32 lost = tcp_sk(fp->flow.sender.node.sk)->lost;
+	bool loss = lost != fp->lost;
+
+	fp->lost = lost;
+	return loss;
+}
+
+/* What the receiver has told since the last ACK. */
+static void flexpass_heard(struct fl_sender *s)
+{
+	struct flexpass *fp = flexpass_of(s);
+	struct fp_window *w = &fp->wnd;
+	s32 reds = fl_credit_reds_ahead(READ_ONCE(s->heard_reds), w->seen);
+
+	/* nobody is believed to have seen what was not sent; TCP knows when all has come */
+	if (!tcp_sk(s->node.sk)->packets_out)
+		reds = flexpass_unsure(s);
+	else if (reds < 0 || (u32)reds > flexpass_unsure(s))
+		reds = 0;
+	fp_window_update(w, s->red_segs, w->seen + reds,
+			 w->marks + flexpass_marks(s, w), flexpass_loss(fp));
+}
+
+static void flexpass_timeout(struct fl_sender *s)
+{
+	fp_window_timeout(&flexpass_of(s)->wnd, s->red_segs);
+}
+
+/* Layering: all segments sent so far; TCP knows which of them are out. */
+static u32 flexpass_ly_sent(const struct fl_sender *s)
+{
+	return (u32)(s->gate.paid_segs + s->gate.unpaid_segs);
+}
+
+/* Two at least, as DCTCP: the receiver keeps back the ACK of a lone segment. */
+static u32 flexpass_ly_limit(const struct fl_sender *s)
+{
+	return max_t(u32, flexpass_of(s)->wnd.wnd >> FP_WND_SHIFT, 2);
+}
+
+static void flexpass_ly_heard(struct fl_sender *s)
+{
+	u32 out = tcp_packets_in_flight(tcp_sk(s->node.sk));
+	struct flexpass *fp = flexpass_of(s);
+	struct fp_window *w = &fp->wnd;
+	u32 sent = flexpass_ly_sent(s), seen = sent - out;
+
+	/* what counted as lost may count as in flight again */
+	if ((s32)(seen - w->seen) < 0)
+		seen = w->seen;
+	fp_window_update(w, sent, seen, w->marks + flexpass_marks(s, w),
+			 flexpass_loss(fp));
+}
+
+static void flexpass_ly_timeout(struct fl_sender *s)
+{
+	fp_window_timeout(&flexpass_of(s)->wnd, flexpass_ly_sent(s));
+}
+
+/* What the flow does, for the control plane. Context: RCU, socket not locked. */
+static void flexpass_info(struct sock *sk, const struct fl_attached *at,
+			  struct fl_info *info)
+{
+	const struct flexpass *fp;
+
+	fl_credit_info(sk, at, info);
+	if (info->state == FL_STATE_FALLBACK)
+		return;
+	fp = container_of(at, struct flexpass, flow.at);
+	info->window_milli = ((u64)READ_ONCE(fp->wnd.wnd) * 1000) >> FP_WND_SHIFT;
+}
+
+static const struct fl_cc flexpass_cc = {
+	.none = { .cc = &flexpass_cc },
+	.name = "flexpass",
+	.info = flexpass_info,
+};
+
+static const struct fl_cc flexpass_ly_cc = {
+	.none = { .cc = &flexpass_ly_cc },
+	.name = "flexpass-ly",
+	.info = flexpass_info,
+};
+
+static const struct fl_sender_ops flexpass_sender = {
+	.part = true,
+	.cc = &flexpass_cc,
+	.without = &tcp_flexpass_reno,
+	.flow_bytes = sizeof(struct flexpass),
+	.begin = flexpass_begin,
+	.room = flexpass_room,
+	.unsure = flexpass_unsure,
+	.heard = flexpass_heard,
+	.timeout = flexpass_timeout,
+};
+
+/* The credits of layering may ask for all of the line, as those of ExpressPass. */
+static const struct fl_sender_ops flexpass_ly_sender = {
+	.ecn = true,
+	.cc = &flexpass_ly_cc,
+	.without = &tcp_flexpass_reno,
+	.flow_bytes = sizeof(struct flexpass),
+	.begin = flexpass_begin,
+	.limit = flexpass_ly_limit,
+	.heard = flexpass_ly_heard,
+	.timeout = flexpass_ly_timeout,
+};
+
+/* Context: any, socket lock held; handshake complete. */
+static void flexpass_init(struct sock *sk)
+{
+	fl_credit_init_sk(sk, &flexpass_sender);
+}
+
+static void flexpass_ly_init(struct sock *sk)
+{
+	fl_credit_init_sk(sk, &flexpass_ly_sender);
+}
+
+static struct tcp_congestion_ops tcp_flexpass __read_mostly = {
+	FL_CREDIT_CONGESTION_OPS,
+	.init		= flexpass_init,
+	.name		= "flexpass",
+};
+
+static struct tcp_congestion_ops tcp_flexpass_ly __read_mostly = {
+	FL_CREDIT_CONGESTION_OPS,
+	.init		= flexpass_ly_init,
+	.name		= "flexpass-ly",
+};
+
+/* For peers and paths without credit; never registered. */
+static struct tcp_congestion_ops tcp_flexpass_reno __read_mostly = {
+	FL_CREDIT_WITHOUT_OPS,
+	.name		= "flexpass-reno",
+};
+
+static int __init flexpass_register(void)
+{
+	int err = fl_cc_register(&tcp_flexpass, &flexpass_table);
+
+	if (err)
+		return err;
+	err = tcp_register_congestion_control(&tcp_flexpass_ly);
+	if (err)
+		fl_cc_unregister(&tcp_flexpass, &flexpass_table);
+	return err;
+}
+
+static void __exit flexpass_unregister(void)
+{
+	tcp_unregister_congestion_control(&tcp_flexpass_ly);
+	fl_cc_unregister(&tcp_flexpass, &flexpass_table);
+	/* timers that were running when their flow ended */
+	rcu_barrier();
+}
+
+module_init(flexpass_register);
+module_exit(flexpass_unregister);
+
+MODULE_AUTHOR("The Fairlane developers");
+MODULE_DESCRIPTION("FlexPass: credit for part of the line, a window for the rest");
+MODULE_LICENSE("GPL");
+MODULE_VERSION("0.1");
+MODULE_ALIAS("tcp_flexpass-ly");
