@@ -12,6 +12,8 @@
 /* The last one is NULL. */
 static const struct space_control *const controls[] = {
 	&space_prioplus,
+	&space_expresspass,
+	&space_flexpass,
 	NULL,
 };
 

@@ -199,13 +199,16 @@ void path_write(struct space_setup *s, FILE *out)
 	fprintf(out, "\"rtt_us\": \"%.3f\"}, ", s->base_us);
 	write_topology(s, out);
 	write_noise(s, out);
-	fprintf(out, ", \"bottleneck\": \"s1:%s\", \"switches\": {\"*\": {\"qdisc\": \"fabric limit 64mb\"}}",
-		hops_of(s) > 1 ? "s2" : "r");
+	fprintf(out, ", \"bottleneck\": \"s1:%s\", \"switches\": {\"*\": {\"qdisc\": \"%s\"}}",
+		hops_of(s) > 1 ? "s2" : "r",
+		*s->qdisc ? s->qdisc : "fabric limit 64mb");
 	fprintf(out, ", \"group_defaults\": {\"to\": \"r\", \"cc\": \"%s\", \"ack\": \"%s\", \"start_jitter\": \"20us\"%s%s}",
 		s->control, dim_of(s, "ack"), s->defaults.f ? ", " : "",
 		entries(&s->defaults));
 	fprintf(out, ", \"groups\": {%s}, \"measures\": {%s}, \"expect\": [%s]",
 		entries(&s->groups), entries(&s->measures), entries(&s->expect));
-	fprintf(out, ", \"hosts\": {\"*\": {\"sysctl\": {%s}}}}\n",
-		entries(&s->sysctl));
+	fputs(", \"hosts\": {\"*\": {", out);
+	if (*s->qdisc)
+		fprintf(out, "\"qdisc\": \"%s\", ", s->qdisc);
+	fprintf(out, "\"sysctl\": {%s}}}}\n", entries(&s->sysctl));
 }

@@ -81,6 +81,7 @@ struct space_class {
  * @measures: entries of its measures
  * @expect: entries of its expectations
  * @sysctl: entries of its hosts' sysctl
+ * @qdisc: of all ports; empty: a large FIFO at switches
  */
 struct space_setup {
 	const char *control;
@@ -103,6 +104,7 @@ struct space_setup {
 	struct space_text measures;
 	struct space_text expect;
 	struct space_text sysctl;
+	char qdisc[96];
 };
 
 /**
@@ -117,6 +119,8 @@ struct space_control {
 	void (*draw)(struct space_setup *s);
 };
 
+extern const struct space_control space_expresspass;
+extern const struct space_control space_flexpass;
 extern const struct space_control space_prioplus;
 
 int prioplus_top(const struct space_setup *s, double at_us);
