@@ -14,7 +14,7 @@ set -u
 : "${MODULES:?folder of the modules}"
 controls='prioplus swift soze ledbat d2tcp expresspass'
 
-load() { load_modules fairlane tcp_swift tcp_ledbat tcp_d2tcp tcp_prioplus tcp_soze fairlane_credit tcp_expresspass sch_fabric; }
+load() { load_modules fairlane tcp_swift tcp_ledbat tcp_d2tcp tcp_prioplus tcp_soze fairlane_credit tcp_expresspass tcp_flexpass sch_fabric; }
 drop_net() { drop_nodes ca cr cb; }
 
 # A fresh topology, settings at their defaults but for channels of a few packets'
@@ -414,6 +414,9 @@ setting()
 		credit* | expresspass*)
 			flow -c expresspass -b 100000 -L 30000 > /run/a || fault "$1=$value: expresspass"
 			;;
+		flexpass*)
+			flow -c flexpass -b 100000 -L 30000 > /run/a || fault "$1=$value: flexpass"
+			;;
 		d2tcp*)
 			flow -c d2tcp -b 100000 -L 30000 > /run/a || fault "$1=$value: d2tcp"
 			;;
@@ -458,7 +461,8 @@ test_settings()
 	setting credit_segs 0 0 64
 	setting credit_host_limit 1 0 1
 	setting expresspass_permille 1000 1 1000
-	setting flexpass_permille 450 1 1000
+	setting flexpass_permille 480 1 1000
+	setting flexpass_first_pkts 2 1 64
 	expect "settings" "$(in_ns ca find /proc/sys/net/fairlane -type f | wc -l)" -eq $tested
 	# An operator has four numbers and two switches to know.
 	expect "operator's settings" "$(in_ns ca find /proc/sys/net/fairlane -maxdepth 1 -type f | wc -l)" -le 6
@@ -729,7 +733,7 @@ test_short_flows()
 # No removal under live sockets; a storm of aborted ones leaves nothing.
 test_removal()
 {
-	for cc in $controls; do
+	for cc in $controls flexpass; do
 		flow -c $cc -b -1 -L 20 > /run/a &
 		sleep 0.01
 		rmmod tcp_$cc 2> /dev/null && fault "tcp_$cc was removed in use"
@@ -740,7 +744,7 @@ test_removal()
 		done
 	done
 	# Orphans, of earlier tests too, must end at some time: 2000 s at most.
-	for cc in $controls; do
+	for cc in $controls flexpass; do
 		remove_module tcp_$cc 200 10 || fault "tcp_$cc stays in use"
 	done
 	drop_net
