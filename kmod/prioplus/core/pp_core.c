@@ -65,7 +65,6 @@ void pp_go(struct pp_core *pp, u64 wnd, u32 snd_nxt)
 	pp->glide = 0;
 	pp_skip(pp, snd_nxt);
 	pp->in_channel = 0;
-	pp->below = 0;
 	pp->over_rounds = 0;
 	pp->clear = 0;
 	pp->stopped = 0;

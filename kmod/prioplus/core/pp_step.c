@@ -5,8 +5,6 @@
  */
 #include "pp_count.h"
 
-/* RTTs in a lower channel after which #flow must be too high. */
-#define PP_BELOW_MAX		8
 
 /* A crowd: what a newcomer may do, each of them would do. */
 #define PP_CROWDED		4
@@ -99,11 +97,6 @@ static u64 pp_room_step(struct pp_core *pp, const struct pp_chan *ch,
 	if (delay_ns > ch->lower_ns &&
 	    !pp_owns_less(pp, ch, delay_ns, PP_SMALL_EIGHTHS))
 		return by_ratio / 2;
-	if (pp->below < U8_MAX)
-		pp->below++;
-	if (pp->below > PP_BELOW_MAX)
-		pp->flows_q8 = max_t(u32, pp->flows_q8 - pp->flows_q8 / 4,
-				     PP_FLOWS_ONE);
 	if (pp->crowd_q8 >= PP_CROWDED * PP_FLOWS_ONE) {
 		/* those that send already are not in the crowd's number */
 		step = min_t(u64, pp_crowd_part(pp, room) / 2,

@@ -207,10 +207,6 @@ static noinline bool pp_over_limit(struct pp_core *pp, const struct pp_chan *ch,
 	/* two samples in a row; with one packet in flight, they are RTTs */
 	if (pp->over < 2 && pp->wnd >= 2 * FL_WND_ONE)
 		return false;
-	/* a round is long there, and what is in flight is the high one's queue */
-	if (ch->paced && pp->in_channel >= PP_SETTLED &&
-	    s->delay_ns - ch->limit_ns >= ch->width_ns)
-		return true;
 	if (!fl_seq_after(s->ack_seq, pp->round_end))
 		return false;
 	pp->round_end = s->snd_nxt;
@@ -258,10 +254,7 @@ static void pp_round_own(struct pp_core *pp, const struct pp_chan *ch,
 	pp_estimate_by_response(pp, ch, s->delay_ns);
 	if (s->delay_ns >= ch->target_ns - pp->shift_ns || !s->wnd_limited)
 		return;
-	if (s->delay_ns > ch->lower_ns)
-		pp->below = 0;
 	if (pp_at_base(ch, s->delay_ns)) {
-		pp->below = 0;
 		pp->hold = 0;
 		pp->over_rounds = 0;
 		pp_estimate_at_base(pp, ch, s->delay_ns);

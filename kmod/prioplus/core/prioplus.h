@@ -176,7 +176,6 @@ enum pp_verdict {
  *	FL_WND_SHIFT
  * @countdown: RTTs at base delay until #flow is halved
  * @in_channel: RTTs that ended inside the own channel, forgotten outside
- * @below: RTTs in a row that ended in a lower channel
  * @over: consecutive samples above D_limit (0 .. 2)
  * @over_rounds: RTTs above D_limit in this conflict
  * @hold: RTTs for which a higher priority is suspected: no adaptive increase
@@ -213,7 +212,6 @@ struct pp_core {
 	u32 ai_wnd;
 	u16 countdown;
 	u8 in_channel;
-	u8 below;
 	u8 over;
 	u8 over_rounds;
 	u8 hold;
