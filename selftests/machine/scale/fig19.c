@@ -33,17 +33,16 @@
 #include <time.h>
 
 #include "net.h"
-#include "../../../tools/lab/waterfill.h"
 
 #define LINE_BPS	100e9
-#define BASE_PS		(13000LL * NET_PS)	/* base RTT through the core, rounded up */
-#define BIN_PS		(10000LL * NET_PS)
-#define HOLD_PS		(300000LL * NET_PS)	/* settled that long: the run ends */
+#define BASE_NS		13000.	/* base RTT through the core, rounded up */
+#define BIN_NS		10000.
+#define HOLD_NS		300000.	/* settled that long: the run ends */
 /* Before weights change: so long, and until 99 % of the flows are at their shares, but
  * not longer than that; packets cost more than rates.
  */
-#define WARM_PS		(600000LL * NET_PS)
-#define WARM_MAX_PS	(3000000LL * NET_PS)
+#define WARM_NS		600000.
+#define WARM_MAX_NS	3000000.
 #define WARM_FLOWS	1000
 /* Flows are looked at in bins of 10 us; where they are so many that looking would
  * take longer than running, in fewer.
@@ -69,6 +68,11 @@ struct state {
 	double sum;	/* sum of all that they are away, relative */
 };
 
+static u32 flows_of(const struct net *n)
+{
+	return n->sn.net.flows;
+}
+
 /* Processor time of this program. */
 static double cpu_s(void)
 {
@@ -81,42 +85,13 @@ static double cpu_s(void)
 /* Solves for the present weights; the shares go to the flows. */
 static void solve(struct net *n, struct wf_cost *cost, double *solver_s)
 {
-	u32 *first = malloc((n->flows + 1ULL) * sizeof(*first));
-	u32 *hop = malloc((size_t)n->flows * TREE_HOPS * sizeof(*hop));
-	double *capacity = malloc(n->tree.links * sizeof(*capacity));
-	double *weight = malloc(n->flows * sizeof(*weight));
-	double *rate = malloc(n->flows * sizeof(*rate)), begin;
-	struct wf_net wf = {
-		n->tree.links, n->flows, capacity, weight, first, hop,
-	};
-	u32 f, h, used = 0;
+	double begin = cpu_s();
+	int f;
 
-	if (!first || !hop || !capacity || !weight || !rate)
-		exit(2);
-	for (h = 0; h < n->tree.links; h++)
-		capacity[h] = n->line_bps / 8;
-	for (f = 0; f < n->flows; f++) {
-		weight[f] = n->flow[f].weight_milli / 1000.;
-		first[f] = used;
-		for (h = 0; h < n->flow[f].hops; h++)
-			hop[used++] = n->flow[f].path[h];
-	}
-	first[f] = used;
-	begin = cpu_s();
-	if (!wf_solve(&wf, rate, cost))
-		exit(2);
+	sn_fill(&n->sn, cost);
 	*solver_s = cpu_s() - begin;
-	if (wf_check(&wf, rate) * 1e6 > 1) {
-		fprintf(stderr, "the solver's shares are not max-min\n");
-		exit(3);
-	}
-	for (f = 0; f < n->flows; f++)
-		n->flow[f].ideal_l2 = log2(rate[f]) * SZ_ONE;
-	free(first);
-	free(hop);
-	free(capacity);
-	free(weight);
-	free(rate);
+	for (f = 0; f < n->sn.net.flows; f++)
+		n->sn.flow[f].ideal_l2 = log2(n->sn.flow[f].ideal / 8) * SZ_ONE;
 }
 
 static struct state look(const struct net *n)
@@ -125,8 +100,8 @@ static struct state look(const struct net *n)
 	double away = 0, all = 0;
 	u32 f;
 
-	for (f = 0; f < n->flows; f++) {
-		const struct net_flow *fl = &n->flow[f];
+	for (f = 0; f < flows_of(n); f++) {
+		const struct sn_flow *fl = &n->sn.flow[f];
 		bool known = fl->rest_ns > 0;
 		s32 error = fl->sz.rate_l2 - fl->ideal_l2;
 		double ideal = sz_exp2(fl->ideal_l2);
@@ -146,72 +121,79 @@ static int by_size(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Errors at the end, busiest link, RTT. */
-static void errors(struct net *n, int64_t from_ps, struct result *r)
+/* What a link still has to send. */
+static double backlog_ns(const struct net *n, u32 l)
 {
-	double *e = malloc(n->flows * sizeof(*e));
-	int64_t busy = 0;
+	return fmax(0, n->sn.net.link[l].free_ns - n->sn.net.now_ns);
+}
+
+/* Errors at the end, busiest link, RTT. */
+static void errors(struct net *n, double from_ns, struct result *r)
+{
+	double *e = malloc(flows_of(n) * sizeof(*e));
+	double busy = 0;
 	u32 i;
 
 	if (!e)
 		exit(2);
-	for (i = 0; i < n->flows; i++)
-		e[i] = fabs(exp2((n->flow[i].sz.rate_l2 - n->flow[i].ideal_l2) /
+	for (i = 0; i < flows_of(n); i++)
+		e[i] = fabs(exp2((n->sn.flow[i].sz.rate_l2 - n->sn.flow[i].ideal_l2) /
 				 (double)SZ_ONE) - 1);
-	qsort(e, n->flows, sizeof(*e), by_size);
-	r->worst = e[n->flows - 1];
-	r->median = e[n->flows / 2];
+	qsort(e, flows_of(n), sizeof(*e), by_size);
+	r->worst = e[flows_of(n) - 1];
+	r->median = e[flows_of(n) / 2];
 	for (i = 0; i < n->tree.links; i++)
-		if (net_busy(n, i) > busy)
-			busy = net_busy(n, i);
-	r->util = (double)busy / (n->now_ps - from_ps);
-	r->rtt_us = n->acks ? n->rtt_sum_ns / n->acks / 1000 : NAN;
+		busy = fmax(busy, n->sn.net.link[i].busy_ns - backlog_ns(n, i));
+	r->util = busy / (n->sn.net.now_ns - from_ns);
+	r->rtt_us = n->sn.acks ? n->sn.rtt_sum_ns / n->sn.acks / 1000 : NAN;
 	free(e);
 }
 
 /* Runs until all flows have had their shares for a while, or to the limit. */
-static void settle(struct net *n, int64_t limit_ps, struct result *r)
+static void settle(struct net *n, double limit_ns, struct result *r)
 {
-	int64_t bin_ps = BIN_PS * (1 + n->flows / (BIN_FLOWS + 1));
-	u32 hold = HOLD_PS / bin_ps > HOLD_BINS_MIN ? HOLD_PS / bin_ps : HOLD_BINS_MIN;
-	int64_t begin_ps = n->now_ps, bad_ps[LEVELS];
-	u32 bins = limit_ps / bin_ps, bin;
+	double bin_ns = BIN_NS * (1 + flows_of(n) / (BIN_FLOWS + 1));
+	u32 hold = HOLD_NS / bin_ns > HOLD_BINS_MIN ? HOLD_NS / bin_ns : HOLD_BINS_MIN;
+	double begin_ns = n->sn.net.now_ns, bad_ns[LEVELS];
+	u32 bins = limit_ns / bin_ns, bin;
 	struct state s = { 0 };
 	int i;
 
 	for (i = 0; i < LEVELS; i++)
-		bad_ps[i] = begin_ps;
+		bad_ns[i] = begin_ns;
 	for (bin = 1; bin <= bins; bin++) {
-		net_run(n, begin_ps + bin * bin_ps);
+		net_run(n, begin_ns + bin * bin_ns);
 		s = look(n);
 		if (s.sum > 0.05)
-			bad_ps[SUM] = n->now_ps;
-		if (s.near < n->flows - n->flows / 10)
-			bad_ps[MOST] = n->now_ps;
-		if (s.near < n->flows - n->flows / 100)
-			bad_ps[NEARLY] = n->now_ps;
-		if (s.near < n->flows)
-			bad_ps[ALL] = n->now_ps;
+			bad_ns[SUM] = n->sn.net.now_ns;
+		if (s.near < flows_of(n) - flows_of(n) / 10)
+			bad_ns[MOST] = n->sn.net.now_ns;
+		if (s.near < flows_of(n) - flows_of(n) / 100)
+			bad_ns[NEARLY] = n->sn.net.now_ns;
+		if (s.near < flows_of(n))
+			bad_ns[ALL] = n->sn.net.now_ns;
 		if (bin % 100 == 0)
 			fprintf(stderr, "%.1f ms: %u of %u flows, %.1f %% away, %.0f s\n",
-				(n->now_ps - begin_ps) / 1e9, s.near, n->flows,
+				(n->sn.net.now_ns - begin_ns) / 1e6, s.near, flows_of(n),
 				100 * s.sum, cpu_s());
-		if (n->now_ps - bad_ps[ALL] >= hold * bin_ps)
+		if (n->sn.net.now_ns - bad_ns[ALL] >= hold * bin_ns)
 			break;
 	}
 	for (i = 0; i < LEVELS; i++)
-		r->settled_us[i] = n->now_ps - bad_ps[i] < hold * bin_ps ?
-				   NAN : (bad_ps[i] - begin_ps) / 1e6;
-	r->virtual_us = n->now_ps / 1e6;
-	begin_ps = n->now_ps;
-	net_clear(n);
+		r->settled_us[i] = n->sn.net.now_ns - bad_ns[i] < hold * bin_ns ?
+				   NAN : (bad_ns[i] - begin_ns) / 1e3;
+	r->virtual_us = n->sn.net.now_ns / 1e3;
+	begin_ns = n->sn.net.now_ns;
+	sn_clear(&n->sn);
+	for (i = 0; i < n->sn.net.links; i++)
+		n->sn.net.link[i].busy_ns = backlog_ns(n, i);
 	for (bin = 1; bin <= hold; bin++) {
-		net_run(n, begin_ps + bin * bin_ps);
+		net_run(n, begin_ns + bin * bin_ns);
 		s = look(n);
 		r->sum += s.sum / hold;
-		r->near += s.near / (double)n->flows / hold;
+		r->near += s.near / (double)flows_of(n) / hold;
 	}
-	errors(n, begin_ps, r);
+	errors(n, begin_ns, r);
 }
 
 static void number(const char *name, double v, const char *format)
@@ -224,10 +206,11 @@ static void number(const char *name, double v, const char *format)
 }
 
 /* The queueing delay at which a flow has its share. */
-static int64_t share_delay_ps(const struct net *n, const struct net_flow *fl)
+static double share_delay_ns(const struct net *n, u32 f)
 {
-	return sz_target_delay_ns(&n->par, fl->ideal_l2 - fl->sz.weight_l2) *
-	       (int64_t)NET_PS;
+	const struct sn_flow *fl = &n->sn.flow[f];
+
+	return sz_target_delay_ns(&n->sn.par, fl->ideal_l2 - fl->sz.weight_l2);
 }
 
 /* Queues of full links: T of the least that a unit of weight has there. Of links that
@@ -241,38 +224,38 @@ static void stand_queues(struct net *n)
 	if (!users || !first)
 		exit(2);
 	for (l = 0; l < n->tree.links; l++)
-		n->link[l].busy_ps = 0;
-	for (f = 0; f < n->flows; f++)
-		for (h = 0; h < n->flow[f].hops; h++) {
-			n->link[n->flow[f].path[h]].busy_ps +=
-				sz_exp2(n->flow[f].ideal_l2);
-			users[n->flow[f].path[h]]++;
+		n->sn.net.link[l].busy_ns = 0;
+	for (f = 0; f < flows_of(n); f++)
+		for (h = 0; h < n->sn.net.flow[f].hops; h++) {
+			n->sn.net.link[n->sn.net.flow[f].path[h]].busy_ns +=
+				sz_exp2(n->sn.flow[f].ideal_l2);
+			users[n->sn.net.flow[f].path[h]]++;
 		}
-	for (f = 0; f < n->flows; f++) {
-		int64_t delay_ps = share_delay_ps(n, &n->flow[f]);
+	for (f = 0; f < flows_of(n); f++) {
+		double delay_ns = share_delay_ns(n, f);
 
-		for (h = 0; h < n->flow[f].hops; h++) {
-			struct net_link *link = &n->link[n->flow[f].path[h]];
+		for (h = 0; h < n->sn.net.flow[f].hops; h++) {
+			struct pn_link *link = &n->sn.net.link[n->sn.net.flow[f].path[h]];
 
-			if (link->busy_ps >= n->line_bps / 8 * 0.999 &&
-			    link->free_ps < delay_ps)
-				link->free_ps = delay_ps;
+			if (link->busy_ns >= link->bps / 8 * 0.999 &&
+			    link->free_ns < delay_ns)
+				link->free_ns = delay_ns;
 		}
 	}
-	for (f = 0; f < n->flows; f++) {
-		const struct net_flow *fl = &n->flow[f];
-		int64_t delay_ps = share_delay_ps(n, fl);
+	for (f = 0; f < flows_of(n); f++) {
+		const struct pn_flow *pf = &n->sn.net.flow[f];
+		double delay_ns = share_delay_ns(n, f);
 
-		for (h = 0; h < fl->hops; h++)
-			if (n->link[fl->path[h]].free_ps == delay_ps)
+		for (h = 0; h < pf->hops; h++)
+			if (n->sn.net.link[pf->path[h]].free_ns == delay_ns)
 				break;
-		if (h < fl->hops)
-			first[fl->path[h]] = true;
+		if (h < pf->hops)
+			first[pf->path[h]] = true;
 	}
 	for (l = 0; l < n->tree.links; l++) {
 		if (!first[l] && users[l] == 1)
-			n->link[l].free_ps = 0;
-		n->link[l].told_ps = n->link[l].free_ps;
+			n->sn.net.link[l].free_ns = 0;
+		n->sn.net.link[l].told_ns = n->sn.net.link[l].free_ns;
 	}
 	free(first);
 	free(users);
@@ -283,32 +266,33 @@ static void begin_settled(struct net *n)
 {
 	u32 f, h;
 
-	for (f = 0; f < n->flows; f++)
+	for (f = 0; f < flows_of(n); f++)
 		net_settled(n, f);
 	stand_queues(n);
 	/* the RTT without the delay told has the other queues in it */
-	for (f = 0; f < n->flows; f++) {
-		int64_t sum_ps = 0, most_ps = 0, ps;
+	for (f = 0; f < flows_of(n); f++) {
+		double sum_ns = 0, most_ns = 0, ns;
 
-		for (h = 0; h < n->flow[f].hops; h++) {
-			ps = n->link[n->flow[f].path[h]].free_ps;
-			sum_ps += ps;
-			most_ps = ps > most_ps ? ps : most_ps;
+		for (h = 0; h < n->sn.net.flow[f].hops; h++) {
+			ns = n->sn.net.link[n->sn.net.flow[f].path[h]].free_ns;
+			sum_ns += ns;
+			most_ns = fmax(ns, most_ns);
 		}
-		n->flow[f].rest_ns += (sum_ps - most_ps) / NET_PS;
+		n->sn.flow[f].rest_ns += sum_ns - most_ns;
 	}
 }
 
 /* Return: part of the flows that are at their shares. */
-static double warm(struct net *n, int64_t limit_ps)
+static double warm(struct net *n, double limit_ns)
 {
 	u32 near;
 
 	do {
-		net_run(n, n->now_ps + WARM_PS);
+		net_run(n, n->sn.net.now_ns + WARM_NS);
 		near = look(n).near;
-	} while (near < n->flows - n->flows / 100 && n->now_ps < limit_ps);
-	return near / (double)n->flows;
+	} while (near < flows_of(n) - flows_of(n) / 100 &&
+		 n->sn.net.now_ns < limit_ns);
+	return near / (double)flows_of(n);
 }
 
 static void print(const struct net *n, const char *what, u32 seed,
@@ -317,7 +301,7 @@ static void print(const struct net *n, const char *what, u32 seed,
 {
 	printf("{\"model\": \"%s\", \"k\": %u, \"hosts\": %u, \"flows\": %u, \"what\": \"%s\", \"seed\": %u",
 	       n->fluid ? "rates" : "packets", n->tree.k, n->tree.hosts,
-	       n->flows, what, seed);
+	       flows_of(n), what, seed);
 	number("sum_us", r->settled_us[SUM], "%.0f");
 	number("most_us", r->settled_us[MOST], "%.0f");
 	number("nearly_us", r->settled_us[NEARLY], "%.0f");
@@ -330,7 +314,7 @@ static void print(const struct net *n, const char *what, u32 seed,
 	number("utilisation", r->util, "%.4f");
 	number("before", r->before, "%.4f");
 	number("virtual_us", r->virtual_us, "%.0f");
-	number("events", n->wheel.count, "%.0f");
+	number("events", n->sn.net.clock->count, "%.0f");
 	number("solver_rounds", cost->rounds, "%.0f");
 	number("solver_steps", cost->visits + cost->moves, "%.0f");
 	number("solver_cpu_ms", solver_s * 1e3, "%.2f");
@@ -373,17 +357,17 @@ int main(int argc, char **argv)
 	solve(n, &cost, &solver_s);
 	if (change) {
 		begin_settled(n);
-		r.before = warm(n, rates ? limit_ms * 1e9 :
-				   flows > WARM_FLOWS ? WARM_PS : WARM_MAX_PS);
+		r.before = warm(n, rates ? limit_ms * 1e6 :
+				   flows > WARM_FLOWS ? WARM_NS : WARM_MAX_NS);
 		for (f = 0; f < flows; f++)
 			net_weight(n, f, 1000 * (1 + net_random(n, 4)));
 		solve(n, &cost, &solver_s);
 	} else {
 		for (f = 0; f < flows; f++)
-			net_start(n, f, 2 * BASE_PS *
+			net_start(n, f, 2 * BASE_NS *
 				  (net_random(n, 1 << 20) / 1048576.));
 	}
-	settle(n, limit_ms * 1e9, &r);
+	settle(n, limit_ms * 1e6, &r);
 	print(n, argv[3], seed, &r, &cost, solver_s);
 	net_free(n);
 	free(n);

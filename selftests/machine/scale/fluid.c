@@ -17,7 +17,6 @@
 #include <stdlib.h>
 
 #define STEP_NS		2000LL			/* a step of time */
-#define STEP_PS		(STEP_NS * NET_PS)
 #define PAST		2048			/* steps that are remembered: 4 ms */
 #define AGENDA		4096			/* steps that a flow can wait */
 /* How often a flow hears in an RTT, at most; where there are many flows, less often. */
@@ -29,7 +28,7 @@
 #define NONE		UINT32_MAX
 
 /**
- * struct fluid_flow - what a flow does, beside its struct net_flow
+ * struct fluid_flow - what a flow does, beside its struct sn_flow
  * @next: in its step of the agenda
  * @sent: step in which was sent what it has heard of last
  * @heard: step in which it has heard of that
@@ -69,17 +68,17 @@ struct fluid {
 
 struct fluid *fluid_new(struct net *n)
 {
-	struct fluid *fd = net_need(1, sizeof(*fd));
+	struct fluid *fd = pn_alloc(1, sizeof(*fd));
 	u32 i;
 
 	fd->n = n;
-	fd->flow = net_need(n->flows, sizeof(*fd->flow));
-	fd->arrive = net_need(n->tree.links, sizeof(*fd->arrive));
-	fd->queue = net_need(n->tree.links, sizeof(*fd->queue));
-	fd->pass = net_need(n->tree.links, sizeof(*fd->pass));
-	fd->carried = net_need(n->tree.links, sizeof(*fd->carried));
-	fd->past = net_need((size_t)n->tree.links * PAST, sizeof(*fd->past));
-	fd->capacity = (int64_t)(n->line_bps / 8) >> RATE_SHIFT;
+	fd->flow = pn_alloc(n->sn.net.flows, sizeof(*fd->flow));
+	fd->arrive = pn_alloc(n->tree.links, sizeof(*fd->arrive));
+	fd->queue = pn_alloc(n->tree.links, sizeof(*fd->queue));
+	fd->pass = pn_alloc(n->tree.links, sizeof(*fd->pass));
+	fd->carried = pn_alloc(n->tree.links, sizeof(*fd->carried));
+	fd->past = pn_alloc((size_t)n->tree.links * PAST, sizeof(*fd->past));
+	fd->capacity = (int64_t)(n->sn.net.link[0].bps / 8) >> RATE_SHIFT;
 	for (i = 0; i < AGENDA; i++)
 		fd->agenda[i] = NONE;
 	for (i = 0; i < n->tree.links; i++)
@@ -118,13 +117,13 @@ static void wait_ns(struct fluid *fd, u32 f, u64 ns)
 /* What a flow sends from now on, bytes/s, goes to all links of its path. */
 static void send_rate(struct fluid *fd, u32 f, u64 bytes_per_s)
 {
-	const struct net_flow *fl = &fd->n->flow[f];
+	const struct pn_flow *pf = &fd->n->sn.net.flow[f];
 	struct fluid_flow *ff = &fd->flow[f];
 	u64 rate = bytes_per_s >> RATE_SHIFT;
 	u32 h;
 
-	for (h = 0; h < fl->hops; h++) {
-		u32 l = fl->path[h];
+	for (h = 0; h < pf->hops; h++) {
+		u32 l = pf->path[h];
 
 		fd->arrive[l] += (int64_t)rate - ff->rate[h];
 		ff->rate[h] = rate;
@@ -133,16 +132,16 @@ static void send_rate(struct fluid *fd, u32 f, u64 bytes_per_s)
 }
 
 /* RTT of what a flow sends in a step, ns; @told_ns: the largest delay on its path. */
-static u32 rtt_of(const struct fluid *fd, const struct net_flow *fl, u64 step,
-		  u32 *told_ns)
+static u32 rtt_of(const struct fluid *fd, u32 f, u64 step, u32 *told_ns)
 {
+	const struct pn_flow *pf = &fd->n->sn.net.flow[f];
 	const u32 *row = fd->past + step % PAST * fd->n->tree.links;
-	u32 h, sum = net_base_ns(fd->n, fl), most = 0;
+	u32 h, sum = fd->n->sn.flow[f].base_ns, most = 0;
 
-	for (h = 0; h < fl->hops; h++) {
-		sum += row[fl->path[h]];
-		if (row[fl->path[h]] > most)
-			most = row[fl->path[h]];
+	for (h = 0; h < pf->hops; h++) {
+		sum += row[pf->path[h]];
+		if (row[pf->path[h]] > most)
+			most = row[pf->path[h]];
 	}
 	*told_ns = most;
 	return sum;
@@ -151,10 +150,11 @@ static u32 rtt_of(const struct fluid *fd, const struct net_flow *fl, u64 step,
 /* When was sent what is heard of now? Not before what was heard of last. Mostly as much
  * later as it is now; else the RTT at that time says where to look next. Return: RTT.
  */
-static u32 heard(const struct fluid *fd, const struct net_flow *fl,
-		 struct fluid_flow *ff, u32 *told_ns)
+static u32 heard(struct fluid *fd, u32 f, u32 *told_ns)
 {
-	int64_t low = ff->sent, high = fd->step - net_base_ns(fd->n, fl) / STEP_NS;
+	struct fluid_flow *ff = &fd->flow[f];
+	int64_t low = ff->sent;
+	int64_t high = fd->step - (u32)fd->n->sn.flow[f].base_ns / STEP_NS;
 	int64_t at = ff->sent + (fd->step - ff->heard), late;
 	u32 rtt_ns, tries;
 
@@ -165,7 +165,7 @@ static u32 heard(const struct fluid *fd, const struct net_flow *fl,
 			at = high;
 		if (at < low)
 			at = low;
-		rtt_ns = rtt_of(fd, fl, at, told_ns);
+		rtt_ns = rtt_of(fd, f, at, told_ns);
 		late = at + rtt_ns / STEP_NS - fd->step;
 		if (tries == TRIES || high <= low ||
 		    (late <= 1 + rtt_ns / (16 * STEP_NS) &&
@@ -189,13 +189,12 @@ static u32 heard(const struct fluid *fd, const struct net_flow *fl,
  */
 static void begin(struct fluid *fd, u32 f)
 {
-	struct net_flow *fl = &fd->n->flow[f];
 	struct fluid_flow *ff = &fd->flow[f];
-	u32 rtt_ns, told_ns, l = fl->path[0];
+	u32 rtt_ns, told_ns, l = fd->n->sn.net.flow[f].path[0];
 
-	rtt_ns = rtt_of(fd, fl, fd->step, &told_ns);
-	fd->queue[l] += NET_BURST * NET_WIRE * 1000000000LL;
-	send_rate(fd, f, NET_BURST * NET_WIRE * 1000000000ULL / rtt_ns);
+	rtt_ns = rtt_of(fd, f, fd->step, &told_ns);
+	fd->queue[l] += SN_BURST * PN_WIRE * 1000000000LL;
+	send_rate(fd, f, SN_BURST * PN_WIRE * 1000000000ULL / rtt_ns);
 	fd->arrive[l] -= ff->rate[0];
 	ff->rate[0] = 0;
 	ff->sent = fd->step;
@@ -207,8 +206,8 @@ static void begin(struct fluid *fd, u32 f)
 /* An ACK. */
 static void hear(struct fluid *fd, u32 f)
 {
-	struct net *n = fd->n;
-	struct net_flow *fl = &n->flow[f];
+	struct sn *n = &fd->n->sn;
+	struct sn_flow *fl = &n->flow[f];
 	struct fluid_flow *ff = &fd->flow[f];
 	u64 rate, bound, gap_ns;
 	u32 rtt_ns, told_ns, now_ns;
@@ -217,16 +216,16 @@ static void hear(struct fluid *fd, u32 f)
 		begin(fd, f);
 		return;
 	}
-	rtt_ns = heard(fd, fl, ff, &told_ns);
-	net_hear(n, fl, fd->step * STEP_NS, rtt_ns, told_ns);
+	rtt_ns = heard(fd, f, &told_ns);
+	sn_hear(n, f, fd->step * STEP_NS, rtt_ns, told_ns);
 	rate = sz_exp2(fl->sz.pace_l2);
-	gap_ns = NET_WIRE * 1000000000ULL / rate;
+	gap_ns = PN_WIRE * 1000000000ULL / rate;
 	/* what is in flight is bounded by the window: by the queues of now */
-	now_ns = rtt_of(fd, fl, fd->step, &told_ns);
-	bound = (u64)sz_window_pkts(&fl->sz, &n->par, fl->rest_ns) * NET_WIRE *
+	now_ns = rtt_of(fd, f, fd->step, &told_ns);
+	bound = (u64)sz_window_pkts(&fl->sz, &n->par, fl->rest_ns) * PN_WIRE *
 		1000000000ULL / now_ns;
 	send_rate(fd, f, rate < bound ? rate : bound);
-	rtt_ns /= n->flows > MANY ? VISITS_MANY : VISITS;
+	rtt_ns /= n->net.flows > (int)MANY ? VISITS_MANY : VISITS;
 	wait_ns(fd, f, gap_ns > rtt_ns ? gap_ns : rtt_ns);
 }
 
@@ -255,18 +254,19 @@ static void links(struct fluid *fd)
 /**
  * fluid_run() - go on until a time
  * @fd: the network; links' counters of @fd->n follow
- * @until_ps: the time, ps; whole steps are made
+ * @until_ns: the time; whole steps are made
  */
-void fluid_run(struct fluid *fd, int64_t until_ps)
+void fluid_run(struct fluid *fd, double until_ns)
 {
-	struct net *n = fd->n;
+	struct sn *sn = &fd->n->sn;
+	struct pn *n = &sn->net;
 	u32 f, next, l;
 
-	for (l = 0; !fd->step && l < n->tree.links; l++) {
-		fd->past[l] = n->link[l].free_ps / NET_PS;
+	for (l = 0; !fd->step && l < fd->n->tree.links; l++) {
+		fd->past[l] = n->link[l].free_ns;
 		fd->queue[l] = fd->past[l] * (fd->capacity << RATE_SHIFT);
 	}
-	while ((int64_t)(fd->step + 1) * STEP_PS <= until_ps) {
+	while ((fd->step + 1) * STEP_NS <= until_ns) {
 		fd->step++;
 		links(fd);
 		f = fd->agenda[fd->step % AGENDA];
@@ -275,33 +275,34 @@ void fluid_run(struct fluid *fd, int64_t until_ps)
 			next = fd->flow[f].next;
 			if (next != NONE) {
 				__builtin_prefetch(&n->flow[next]);
+				__builtin_prefetch(&sn->flow[next]);
 				__builtin_prefetch(&fd->flow[next]);
 			}
 			hear(fd, f);
-			n->wheel.count++;
+			n->clock->count++;
 		}
 	}
-	n->now_ps = until_ps;
-	for (l = 0; l < n->tree.links; l++) {
-		n->link[l].busy_ps += (double)fd->carried[l] * STEP_PS / fd->capacity;
+	n->now_ns = until_ns;
+	for (l = 0; l < fd->n->tree.links; l++) {
+		n->link[l].busy_ns += (double)fd->carried[l] * STEP_NS / fd->capacity;
 		fd->carried[l] = 0;
-		n->link[l].free_ps = n->now_ps + fd->queue[l] /
-				     (fd->capacity << RATE_SHIFT) * NET_PS;
+		n->link[l].free_ns = n->now_ns + fd->queue[l] /
+				     (fd->capacity << RATE_SHIFT);
 	}
 }
 
 /* A flow begins at a time: its initial window, all at once. */
-void fluid_start(struct fluid *fd, u32 f, int64_t at_ps)
+void fluid_start(struct fluid *fd, u32 f, double at_ns)
 {
-	wait_ns(fd, f, at_ps / NET_PS);
+	wait_ns(fd, f, at_ns);
 }
 
 /* A flow that has its share, as net_settled(), which comes before. */
 void fluid_settled(struct fluid *fd, u32 f)
 {
-	const struct net_flow *fl = &fd->n->flow[f];
+	const struct sn *n = &fd->n->sn;
 
 	fd->flow[f].begun = true;
-	send_rate(fd, f, sz_exp2(fl->ideal_l2));
-	wait_ns(fd, f, fl->next_ps / NET_PS);
+	send_rate(fd, f, sz_exp2(n->flow[f].ideal_l2));
+	wait_ns(fd, f, n->net.flow[f].next_ns);
 }

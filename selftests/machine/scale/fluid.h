@@ -12,8 +12,8 @@ struct fluid;
 
 struct fluid *fluid_new(struct net *n);
 void fluid_free(struct fluid *fd);
-void fluid_start(struct fluid *fd, u32 f, int64_t at_ps);
+void fluid_start(struct fluid *fd, u32 f, double at_ns);
 void fluid_settled(struct fluid *fd, u32 f);
-void fluid_run(struct fluid *fd, int64_t until_ps);
+void fluid_run(struct fluid *fd, double until_ns);
 
 #endif

@@ -16,19 +16,15 @@
 static bool scale(int flows, double bin_ns, int bins, double limit_ns,
 		  double permille)
 {
-	struct sz_conf cf = { .line_bps = LINE_BPS, .wire_bytes = SN_WIRE };
+	struct sz_conf cf = { .line_bps = LINE_BPS, .wire_bytes = PN_WIRE };
 	static const int path[] = { 0, -1 };
 	double settled_ns = 0, worst = 0;
-	struct sz_par par;
 	struct sn n;
 	int i;
 
-	sn_init(&n, flows, 1);
-	if (sz_par_init(&par, &cf))
-		abort();
-	n.link[0].bps = LINE_BPS;
+	sn_init(&n, &cf, 1, flows, 0, 1);
 	for (i = 0; i < flows; i++)
-		sn_add(&n, i, &par, path, BASE_NS, 1000 * (1 + i % 4),
+		sn_add(&n, i, path, BASE_NS, 1000 * (1 + i % 4),
 		       sn_random(&n) * 2 * BASE_NS);
 	for (i = 1; i <= bins; i++) {
 		sn_run(&n, i * bin_ns);
@@ -38,7 +34,7 @@ static bool scale(int flows, double bin_ns, int bins, double limit_ns,
 	}
 	printf("# %d flows: all within 5 %% after %.1f ms, at the end %.1f permille off, queue %.1f us\n",
 	       flows, settled_ns / 1e6, worst,
-	       n.link[0].delay_sum_ns / n.link[0].packets / 1e3);
+	       n.net.link[0].delay_sum_ns / n.net.link[0].packets / 1e3);
 	sn_free(&n);
 	return settled_ns <= limit_ns && worst <= permille;
 }
@@ -81,29 +77,25 @@ static const struct anywhere {
 
 static bool anywhere(const struct anywhere *at)
 {
-	struct sz_conf cf = { .line_bps = at->gbit * 1e9, .wire_bytes = SN_WIRE };
+	struct sz_conf cf = { .line_bps = at->gbit * 1e9, .wire_bytes = PN_WIRE };
 	static const int path[] = { 0, -1 };
 	double permille, used;
-	struct sz_par par;
 	struct sn n;
 	int i;
 
-	sn_init(&n, at->flows, 1);
-	if (sz_par_init(&par, &cf))
-		abort();
-	n.link[0].bps = cf.line_bps;
+	sn_init(&n, &cf, 1, at->flows, 0, 1);
 	for (i = 0; i < at->flows; i++)
-		sn_add(&n, i, &par, path, at->base_us * 1e3, 1000 * (1 + i % 4),
+		sn_add(&n, i, path, at->base_us * 1e3, 1000 * (1 + i % 4),
 		       sn_random(&n) * 2e3 * at->base_us);
 	sn_run(&n, at->warm_ms * 1e6);
 	sn_clear(&n);
 	sn_run(&n, (at->warm_ms + at->measured_ms) * 1e6);
 	permille = sn_worst_permille(&n, at->warm_ms * 1e6);
-	used = n.link[0].busy_ns / at->measured_ms / 1e6;
+	used = n.net.link[0].busy_ns / at->measured_ms / 1e6;
 	printf("# %d flows, %.0f Gbit/s, %.0f us, after %.0f ms: %.1f permille%s, %.4f used, queue %.1f us\n",
 	       at->flows, at->gbit, at->base_us, at->warm_ms, permille,
 	       permille > 20 ? " (MISSED: 20)" : "", used,
-	       n.link[0].delay_sum_ns / n.link[0].packets / 1e3);
+	       n.net.link[0].delay_sum_ns / n.net.link[0].packets / 1e3);
 	sn_free(&n);
 	return permille <= fmax(at->known, 20) && used >= 0.999;
 }

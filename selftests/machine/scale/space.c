@@ -113,24 +113,24 @@ static void times(const struct setup *s, const struct sz_par *par, int p,
 
 static bool measure(struct sn *n, double settle_ns, double window_ns, struct phase *ph)
 {
-	double begin_ns = n->now_ns + settle_ns, error[SPACE_FLOWS], rate;
+	double begin_ns = n->net.now_ns + settle_ns, error[SPACE_FLOWS], rate;
 	int i, flows = 0;
 
 	sn_run(n, begin_ns);
 	sn_clear(n);
 	sn_run(n, begin_ns + window_ns);
-	sn_fill(n);
+	sn_fill(n, NULL);
 	ph->sum = 0;
-	for (i = 0; i < n->flows; i++) {
-		if (!n->flow[i].alive)
+	for (i = 0; i < n->net.flows; i++) {
+		if (!n->net.flow[i].alive)
 			continue;
-		rate = n->flow[i].bytes * 8e9 / window_ns;
+		rate = n->net.flow[i].bytes * 8e9 / window_ns;
 		error[flows++] = fabs(rate / n->flow[i].ideal - 1);
-		ph->sum += fabs(rate - n->flow[i].ideal) / n->link[0].bps;
+		ph->sum += fabs(rate - n->flow[i].ideal) / n->net.link[0].bps;
 	}
 	qsort(error, flows, sizeof(*error), by_size);
 	ph->median = error[flows / 2];
-	ph->used = n->link[0].busy_ns / window_ns;
+	ph->used = n->net.link[0].busy_ns / window_ns;
 	return ph->median <= SPACE_PART && ph->sum <= SPACE_PART && ph->used >= SPACE_USED;
 }
 
@@ -139,14 +139,13 @@ static void change(struct sn *n, const struct setup *s)
 	int i;
 
 	for (i = 0; i < s->flows; i++) {
-		struct sn_event e = { .at_ns = n->now_ns, .flow = i };
+		double at_ns = n->net.now_ns;
 
 		if (s->stays[i])
 			continue;
-		e.what = s->what == 'l' ? SN_STOP : s->what == 'j' ? SN_START : SN_WEIGHT;
-		e.value = s->weight[i][1];
-		e.at_ns += s->what == 'j' ? 20000 * sn_random(n) : 0;
-		sn_push(n, e);
+		at_ns += s->what == 'j' ? 20000 * sn_random(n) : 0;
+		pn_at(&n->net, at_ns, i, s->what == 'l' ? PN_STOP :
+		      s->what == 'j' ? PN_START : SN_WEIGHT, s->weight[i][1]);
 	}
 }
 
@@ -157,7 +156,6 @@ static bool run(u32 seed)
 	struct setup s = { 0 };
 	struct sz_conf cf = { 0 };
 	struct phase ph[2];
-	struct sz_par par;
 	bool good = true;
 	struct sn n;
 	int i, p;
@@ -165,16 +163,12 @@ static bool run(u32 seed)
 	draw_setup(&s, seed);
 	cf.line_bps = s.bps;
 	cf.wire_bytes = s.wire;
-	if (sz_par_init(&par, &cf))
-		abort();
-	sn_init(&n, s.flows, seed);
-	n.wire = s.wire;
-	n.link[0].bps = s.bps;
+	sn_init(&n, &cf, 1, s.flows, 0, seed);
 	for (i = 0; i < s.flows; i++)
-		sn_add(&n, i, &par, path, s.base_ns - s.wire * 8e9 / s.bps, s.weight[i][0],
+		sn_add(&n, i, path, s.base_ns - s.wire * 8e9 / s.bps, s.weight[i][0],
 		       is_there(&s, i, 0) ? 20000 * sn_random(&n) : INFINITY);
 	for (p = 0; p < 2; p++) {
-		times(&s, &par, p, &settle_ns, &window_ns);
+		times(&s, &n.par, p, &settle_ns, &window_ns);
 		if (p)
 			change(&n, &s);
 		good &= measure(&n, settle_ns, window_ns, &ph[p]);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The simulation of sim.h: events, links, queues, and the four flow controls. */
-#include <stdio.h>
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "events.h"
+#include "clock.h"
 #include "sim.h"
 
-#define NODE_HOST	0
+#define BUCKET_PS	16384	/* of the clock */
 #define RTT_ACK_NS	5000	/* acknowledgements meet no queue */
 
 struct packet {
@@ -64,6 +65,7 @@ static struct flow *flows;
 static u32 flow_count, node_count, host_count;
 static struct node *nodes;
 static u64 now_ps;
+static struct pn_clock *events;
 static struct totals totals;
 static u32 random_state = 1;
 
@@ -71,6 +73,19 @@ u32 sim_random(u32 below)
 {
 	random_state = random_state * 1664525u + 1013904223u;
 	return (u64)random_state * below >> 32;
+}
+
+enum { START, DONE, ARRIVE, FRAME, TICK, ACK };
+
+/* Something will happen: at a time, to a port of a node or to flow @node. */
+static void at(u64 ps, u8 what, u32 node, u8 port, void *object)
+{
+	struct pn_event *ev = pn_clock_new(events);
+
+	*ev = (struct pn_event) {
+		.at = ps, .object = object, .flow = node, .what = what, .hop = port,
+	};
+	pn_clock_add(events, ev);
 }
 
 /* ---- the network --------------------------------------------------------------- */
@@ -556,6 +571,7 @@ void sim_open(const struct settings *settings, struct flow *list, u32 count)
 	memset(&totals, 0, sizeof(totals));
 	now_ps = 0;
 	random_state = 1;
+	events = pn_clock_open(BUCKET_PS);
 	for (i = 0; i < node_count; i++)
 		add_node(i, i < host_count ? 1 :
 			 i < host_count + set.leaves ? set.hosts + set.spines :
@@ -575,28 +591,29 @@ void sim_open(const struct settings *settings, struct flow *list, u32 count)
 
 void sim_run(u64 until_ns)
 {
-	struct event e;
+	struct pn_event *ev, e;
 
-	while (first_event_ps() <= until_ns * PS_PER_NS) {
-		e = next_event();
-		now_ps = e.ps;
-		switch (e.kind) {
+	while ((ev = pn_clock_next(events, until_ns * PS_PER_NS + 1))) {
+		e = *ev;
+		pn_clock_drop(events, ev);
+		now_ps = e.at;
+		switch (e.what) {
 		case START:
 		case ACK:
-			feed(e.node);
+			feed(e.flow);
 			break;
 		case DONE:
-			nodes[e.node].port[e.port].busy = false;
-			serve(e.node, e.port);
+			nodes[e.flow].port[e.hop].busy = false;
+			serve(e.flow, e.hop);
 			break;
 		case ARRIVE:
-			arrive(e.node, e.port, e.what);
+			arrive(e.flow, e.hop, e.object);
 			break;
 		case FRAME:
-			hear_frame(e.node, e.port, e.what);
+			hear_frame(e.flow, e.hop, e.object);
 			break;
 		default:
-			tick(e.node);
+			tick(e.flow);
 		}
 	}
 }
@@ -621,10 +638,12 @@ void sim_totals(struct totals *to)
 
 void sim_close(void)
 {
+	struct pn_event *ev;
 	u32 i;
 
-	while (first_event_ps() != ~0ULL)
-		free(next_event().what);
+	while ((ev = pn_clock_next(events, INFINITY)))
+		free(ev->object);
+	pn_clock_close(events);
 	for (i = 0; i < node_count; i++) {
 		free(nodes[i].port);
 		free(nodes[i].sw);

@@ -144,7 +144,7 @@ static u32 intrusion_us(u32 seed)
 	u64 start[BN_CLASSES], stop[BN_CLASSES], end = 16 * MS, t;
 	struct bn b = { .line_bps = seed % 2 ? 100000000000ULL : 10000000000ULL,
 			.prop_ns = seed % 2 ? 2935 : 2600, .jitter_ns = 876,
-			.random = seed * 7919 + 17 };
+			.net.random = seed * 7919 + 17 };
 	int classes = 2 + bn_random(&b) % 6, c, f, top, last = -1;
 	int flows = 1 + bn_random(&b) % (seed % 2 ? 30 : 6);
 	u32 prio[BN_CLASSES], run_us = 0, worst_us = 0, p = 0;
@@ -297,7 +297,7 @@ TEST(incast_of_300_to_its_end)
 	}
 	bn_run(&b);
 	for (f = 0; f < b.flows; f++) {
-		CHECK(!b.flow[f].alive);
+		CHECK(!b.net.flow[f].alive);
 		if (b.flow[f].end_ns > end_ns)
 			end_ns = b.flow[f].end_ns;
 	}

@@ -13,18 +13,14 @@ static void star(struct sn *n, int flows, double bps, double base_ns,
 		 u32 profile_ns)
 {
 	struct sz_conf cf = {
-		.line_bps = bps, .wire_bytes = SN_WIRE, .base_ns = profile_ns,
+		.line_bps = bps, .wire_bytes = PN_WIRE, .base_ns = profile_ns,
 	};
 	static const int path[] = { 0, -1 };
-	struct sz_par par;
 	int i;
 
-	sn_init(n, flows, 1);
-	if (sz_par_init(&par, &cf))
-		abort();
-	n->link[0].bps = bps;
+	sn_init(n, &cf, 1, flows, 0, 1);
 	for (i = 0; i < flows; i++)
-		sn_add(n, i, &par, path, base_ns - SN_WIRE * 8e9 / bps,
+		sn_add(n, i, path, base_ns - PN_WIRE * 8e9 / bps,
 		       weights[i % 4], sn_random(n) * 2 * base_ns);
 }
 
@@ -34,11 +30,11 @@ static double star_delay(const struct sn *n)
 	double weight = 0;
 	int i;
 
-	for (i = 0; i < n->flows; i++)
-		if (n->flow[i].alive)
+	for (i = 0; i < n->net.flows; i++)
+		if (n->net.flow[i].alive)
 			weight += n->flow[i].weight / 1000.;
-	return sz_target_delay_ns(&n->flow[0].par,
-				  sz_log2(n->link[0].bps / 8 / weight));
+	return sz_target_delay_ns(&n->par,
+				  sz_log2(n->net.link[0].bps / 8 / weight));
 }
 
 /* A star at rest: shares, utilisation, queue. */
@@ -52,11 +48,11 @@ static void at_rest(struct sn *n, double from_ns, double to_ns,
 	sn_run(n, to_ns);
 	worst = sn_worst_permille(n, from_ns);
 	CHECK_MSG(worst <= permille, "%.2f permille", worst);
-	CHECK_MSG(n->link[0].busy_ns / (to_ns - from_ns) >= 0.999, "%.5f",
-		  n->link[0].busy_ns / (to_ns - from_ns));
+	CHECK_MSG(n->net.link[0].busy_ns / (to_ns - from_ns) >= 0.999, "%.5f",
+		  n->net.link[0].busy_ns / (to_ns - from_ns));
 	printf("# %d flows, %.0f Gbit/s, RTT %.0f us: error %.2f permille, D %.2f T %.2f us\n",
-	       n->flows, n->link[0].bps / 1e9, n->flow[0].base_ns / 1e3, worst,
-	       n->link[0].delay_sum_ns / n->link[0].packets / 1e3,
+	       n->net.flows, n->net.link[0].bps / 1e9, n->flow[0].base_ns / 1e3, worst,
+	       n->net.link[0].delay_sum_ns / n->net.link[0].packets / 1e3,
 	       star_delay(n) / 1e3);
 }
 
@@ -69,14 +65,11 @@ static void targets(double bps)
 
 	star(&n, 4, bps, 9000, 0);
 	at_rest(&n, t, t + 3e6, 5);
-	d_ns = n.link[0].delay_sum_ns / n.link[0].packets;
+	d_ns = n.net.link[0].delay_sum_ns / n.net.link[0].packets;
 	CHECK_MSG(fabs(d_ns - star_delay(&n)) < 200, "%.0f ns", d_ns);
 	t += 3e6;
 	for (i = 0; i < 2; i++) {
-		sn_push(&n, (struct sn_event) {
-			.at_ns = t, .flow = 0, .what = SN_WEIGHT,
-			.value = i ? 1000 : 8000,
-		});
+		pn_at(&n.net, t, 0, SN_WEIGHT, i ? 1000 : 8000);
 		sn_run(&n, t + 1);
 		rtt_ns = n.flow[0].base_ns + star_delay(&n);
 		peak_ns = 0;
@@ -87,7 +80,7 @@ static void targets(double bps)
 			if (sn_worst_rate_permille(&n) > 50)
 				rtts = r;
 		}
-		peak_ns = n.link[0].delay_max_ns;
+		peak_ns = n.net.link[0].delay_max_ns;
 		printf("# new weight, %.0f Gbit/s: settled in %d RTTs, queue %.2f of T\n",
 		       bps / 1e9, rtts, peak_ns / star_delay(&n));
 		CHECK_MSG(rtts <= 10, "%d RTTs", rtts);
@@ -118,7 +111,7 @@ static void anywhere(int flows, double bps, double base_ns, u32 profile_ns,
 
 	star(&n, flows, bps, base_ns, profile_ns);
 	at_rest(&n, warm_ns, warm_ns * 5 / 4, permille);
-	CHECK(fabs(n.link[0].delay_sum_ns / n.link[0].packets - star_delay(&n)) <
+	CHECK(fabs(n.net.link[0].delay_sum_ns / n.net.link[0].packets - star_delay(&n)) <
 	      0.02 * star_delay(&n) + 300);
 	sn_free(&n);
 }
@@ -159,31 +152,28 @@ TEST(paper_forms_run)
 	sn_run(&n, 4e6);
 	sn_clear(&n);
 	sn_run(&n, 6e6);
-	idle = 1 - n.link[0].busy_ns / 2e6;
+	idle = 1 - n.net.link[0].busy_ns / 2e6;
 	printf("# per packet, as printed: error %.0f permille, idle %.1f %%, queue up to %.0f us\n",
-	       sn_worst_permille(&n, 4e6), 100 * idle, n.link[0].delay_max_ns / 1e3);
-	CHECK(n.link[0].packets > 1000);
+	       sn_worst_permille(&n, 4e6), 100 * idle, n.net.link[0].delay_max_ns / 1e3);
+	CHECK(n.net.link[0].packets > 1000);
 	sn_free(&n);
 }
 
 /* Section 3.2: flows over several links of different rates. Return: permille. */
-static double max_min_of(const int (*path)[SN_HOPS + 1], const u32 *weight,
+static double max_min_of(const int (*path)[PN_HOPS + 1], const u32 *weight,
 			 int flows, const double *bps, int links, double tau_ns,
 			 u32 seed)
 {
-	struct sz_conf cf = { .line_bps = 25000000000ULL, .wire_bytes = SN_WIRE };
-	struct sz_par par;
+	struct sz_conf cf = { .line_bps = 25000000000ULL, .wire_bytes = PN_WIRE };
 	double worst;
 	struct sn n;
 	int i;
 
-	sn_init(&n, flows, seed);
-	if (sz_par_init(&par, &cf))
-		abort();
+	sn_init(&n, &cf, links, flows, 0, seed);
 	for (i = 0; i < links; i++)
-		n.link[i] = (struct sn_link) { .bps = bps[i], .tau_ns = tau_ns };
+		n.net.link[i] = (struct pn_link) { .bps = bps[i], .tau_ns = tau_ns };
 	for (i = 0; i < flows; i++)
-		sn_add(&n, i, &par, path[i], 9000, weight[i],
+		sn_add(&n, i, path[i], 9000, weight[i],
 		       20000 * sn_random(&n));
 	sn_run(&n, 20e6);
 	sn_clear(&n);
@@ -196,7 +186,7 @@ static double max_min_of(const int (*path)[SN_HOPS + 1], const u32 *weight,
 /* The median over seeds: in one of seven, packets meet the same part of a queue
  * again and again, and a flow is off by up to 2 %.
  */
-static void max_min(const int (*path)[SN_HOPS + 1], const u32 *weight,
+static void max_min(const int (*path)[PN_HOPS + 1], const u32 *weight,
 		    int flows, const double *bps, int links, double tau_ns,
 		    double permille)
 {
@@ -217,7 +207,7 @@ static void max_min(const int (*path)[SN_HOPS + 1], const u32 *weight,
 
 TEST(max_min_parking_lot)
 {
-	static const int path[][SN_HOPS + 1] = {
+	static const int path[][PN_HOPS + 1] = {
 		{ 0, 1, -1 }, { 0, -1 }, { 1, -1 },
 	};
 	static const double bps[] = { 25e9, 25e9 };
@@ -231,7 +221,7 @@ TEST(max_min_parking_lot)
 
 TEST(max_min_three_links)
 {
-	static const int path[][SN_HOPS + 1] = {
+	static const int path[][PN_HOPS + 1] = {
 		{ 0, 1, 2, -1 }, { 0, -1 }, { 1, -1 }, { 2, -1 }, { 0, 1, -1 },
 		{ 1, 2, -1 },
 	};
@@ -246,39 +236,32 @@ TEST(max_min_three_links)
 /* Figure 17: the bottleneck of flows 2 to 4 moves with the weight of flow 1. */
 TEST(moving_bottleneck)
 {
-	static const int path[][SN_HOPS + 1] = {
+	static const int path[][PN_HOPS + 1] = {
 		{ 0, -1 }, { 0, 1, -1 }, { 0, 1, -1 }, { 0, 1, -1 }, { 1, -1 },
 		{ 1, -1 },
 	};
 	static const double paper_gbps[] = { 40, 40, 50, 57.1, 62.5 };
-	struct sz_conf cf = { .line_bps = 100000000000ULL, .wire_bytes = SN_WIRE };
-	struct sz_par par;
+	struct sz_conf cf = { .line_bps = 100000000000ULL, .wire_bytes = PN_WIRE };
 	double t = 0, worst;
 	struct sn n;
 	int i;
 
-	sn_init(&n, 6, 1);
-	REQUIRE(!sz_par_init(&par, &cf));
-	n.link[0].bps = 100e9;
-	n.link[1].bps = 100e9;
-	n.link[0].tau_ns = 2000;
-	n.link[1].tau_ns = 2000;
+	sn_init(&n, &cf, 2, 6, 0, 1);
+	n.net.link[0].tau_ns = 2000;
+	n.net.link[1].tau_ns = 2000;
 	for (i = 0; i < 6; i++)
-		sn_add(&n, i, &par, path[i], 9000, 1000, 1000 * i);
+		sn_add(&n, i, path[i], 9000, 1000, 1000 * i);
 	for (i = 0; i < 5; i++) {
 		if (i)
-			sn_push(&n, (struct sn_event) {
-				.at_ns = t, .flow = 0, .what = SN_WEIGHT,
-				.value = 1000 * (i + 1),
-			});
+			pn_at(&n.net, t, 0, SN_WEIGHT, 1000 * (i + 1));
 		sn_run(&n, t + 3e6);
 		sn_clear(&n);
 		sn_run(&n, t + 6e6);
 		worst = sn_worst_permille(&n, t + 3e6);
 		printf("# weight %d: flow 1 has %.2f Gbit/s (paper %.1f), error %.2f permille\n",
-		       i + 1, n.flow[0].bytes * 8 / 3e6, paper_gbps[i], worst);
+		       i + 1, n.net.flow[0].bytes * 8 / 3e6, paper_gbps[i], worst);
 		CHECK_MSG(worst <= 5, "%.2f permille", worst);
-		CHECK(fabs(n.flow[0].bytes * 8 / 3e6 / paper_gbps[i] - 1) < 0.01);
+		CHECK(fabs(n.net.flow[0].bytes * 8 / 3e6 / paper_gbps[i] - 1) < 0.01);
 		t += 6e6;
 	}
 	sn_free(&n);
@@ -287,18 +270,15 @@ TEST(moving_bottleneck)
 /* Flows of different base RTTs share exactly, too. */
 TEST(different_base_rtts)
 {
-	struct sz_conf cf = { .line_bps = 25000000000ULL, .wire_bytes = SN_WIRE };
+	struct sz_conf cf = { .line_bps = 25000000000ULL, .wire_bytes = PN_WIRE };
 	static const double prop_ns[] = { 5000, 20000, 60000, 150000 };
 	static const int path[] = { 0, -1 };
-	struct sz_par par;
 	struct sn n;
 	int i;
 
-	sn_init(&n, 4, 1);
-	REQUIRE(!sz_par_init(&par, &cf));
-	n.link[0].bps = 25e9;
+	sn_init(&n, &cf, 1, 4, 0, 1);
 	for (i = 0; i < 4; i++)
-		sn_add(&n, i, &par, path, prop_ns[i], weights[i], 1000 * i);
+		sn_add(&n, i, path, prop_ns[i], weights[i], 1000 * i);
 	at_rest(&n, 100e6, 120e6, 5);
 	sn_free(&n);
 }
@@ -311,25 +291,21 @@ TEST(weight_change_of_1000)
 
 	star(&n, 4, 25e9, 9000, 0);
 	sn_run(&n, 3e6);
-	sn_push(&n, (struct sn_event) {
-		.at_ns = 3e6, .flow = 0, .what = SN_WEIGHT, .value = 1000000,
-	});
+	pn_at(&n.net, 3e6, 0, SN_WEIGHT, 1000000);
 	sn_clear(&n);
 	sn_run(&n, 23e6);
-	CHECK_MSG(n.link[0].delay_max_ns < 2 * star_delay(&n), "%.0f ns",
-		  n.link[0].delay_max_ns);
+	CHECK_MSG(n.net.link[0].delay_max_ns < 2 * star_delay(&n), "%.0f ns",
+		  n.net.link[0].delay_max_ns);
 	sn_clear(&n);
 	sn_run(&n, 123e6);
-	sn_fill(&n);
+	sn_fill(&n, NULL);
 	for (i = 0; i < 4; i++) {
-		double ratio = n.flow[i].bytes * 8e9 / 100e6 / n.flow[i].ideal;
+		double ratio = n.net.flow[i].bytes * 8e9 / 100e6 / n.flow[i].ideal;
 
 		CHECK_MSG(i ? ratio > 0.25 && ratio < 6 : fabs(ratio - 1) < 0.02,
 			  "flow %d: %.3f", i, ratio);
 	}
-	sn_push(&n, (struct sn_event) {
-		.at_ns = 123e6, .flow = 0, .what = SN_WEIGHT, .value = 1000,
-	});
+	pn_at(&n.net, 123e6, 0, SN_WEIGHT, 1000);
 	at_rest(&n, 143e6, 163e6, 5);
 	sn_free(&n);
 }
@@ -343,9 +319,9 @@ TEST(incast)
 	sn_run(&n, 3e6);
 	sn_clear(&n);
 	sn_run(&n, 6e6);
-	CHECK_MSG(n.link[0].delay_max_ns < 3 * star_delay(&n), "%.0f ns",
-		  n.link[0].delay_max_ns);
-	CHECK_MSG(n.link[0].busy_ns > 0.98 * 3e6, "%.0f ns", n.link[0].busy_ns);
+	CHECK_MSG(n.net.link[0].delay_max_ns < 3 * star_delay(&n), "%.0f ns",
+		  n.net.link[0].delay_max_ns);
+	CHECK_MSG(n.net.link[0].busy_ns > 0.98 * 3e6, "%.0f ns", n.net.link[0].busy_ns);
 	sn_free(&n);
 }
 

@@ -13,15 +13,11 @@ static void star(struct sn *n, const struct sz_conf *cf, int flows,
 		 double base_ns, u32 seed)
 {
 	static const int path[] = { 0, -1 };
-	struct sz_par par;
 	int i;
 
-	sn_init(n, flows, seed);
-	if (sz_par_init(&par, cf))
-		abort();
-	n->link[0].bps = cf->line_bps;
+	sn_init(n, cf, 1, flows, 0, seed);
 	for (i = 0; i < flows; i++)
-		sn_add(n, i, &par, path, base_ns, weights[i % 4],
+		sn_add(n, i, path, base_ns, weights[i % 4],
 		       sn_random(n) * 2 * base_ns);
 }
 
@@ -31,7 +27,7 @@ static double error(struct sn *n, double from_ns, double to_ns, double *used)
 	sn_run(n, from_ns);
 	sn_clear(n);
 	sn_run(n, to_ns);
-	*used = n->link[0].busy_ns / (to_ns - from_ns);
+	*used = n->net.link[0].busy_ns / (to_ns - from_ns);
 	return sn_worst_permille(n, from_ns);
 }
 
@@ -46,17 +42,17 @@ TEST(smoothed_stamps)
 	u32 i;
 
 	for (i = 0; i < 36; i++) {
-		struct sz_conf cf = { .line_bps = bps[i % 3], .wire_bytes = SN_WIRE };
+		struct sz_conf cf = { .line_bps = bps[i % 3], .wire_bytes = PN_WIRE };
 		double at_ns = base_ns[i / 3 % 4];
 
 		star(&n, &cf, flows[i / 12], at_ns, i + 1);
-		n.link[0].tau_ns = at_ns / 4;
+		n.net.link[0].tau_ns = at_ns / 4;
 		/* 20 times in which errors are a factor of e smaller at 41 us */
 		permille = error(&n, 4e6 + at_ns * 150, 5e6 + at_ns * 170, &used);
 		CHECK_MSG(permille <= 30, "%d flows, %.0f Gbit/s, %.0f us: %.1f permille",
-			  n.flows, bps[i % 3] / 1e9, at_ns / 1e3, permille);
+			  n.net.flows, bps[i % 3] / 1e9, at_ns / 1e3, permille);
 		CHECK_MSG(used >= 0.999, "%d flows, %.0f Gbit/s, %.0f us: %.4f used",
-			  n.flows, bps[i % 3] / 1e9, at_ns / 1e3, used);
+			  n.net.flows, bps[i % 3] / 1e9, at_ns / 1e3, used);
 		worst = fmax(worst, permille);
 		sn_free(&n);
 	}
@@ -68,7 +64,7 @@ static void form_does(enum sn_printed form, double base_ns, double tau_ns, doubl
 		      double most, double least_used, double most_used)
 {
 	struct sz_conf cf = {
-		.line_bps = 25000000000ULL, .wire_bytes = SN_WIRE,
+		.line_bps = 25000000000ULL, .wire_bytes = PN_WIRE,
 		.beta_mbps = 500, .p_ns = 20000, .k_ns = 3000,
 	};
 	double permille, used;
@@ -78,7 +74,7 @@ static void form_does(enum sn_printed form, double base_ns, double tau_ns, doubl
 	for (seed = 1; seed <= 5; seed++) {
 		star(&n, &cf, 4, base_ns, seed);
 		n.printed = form;
-		n.link[0].tau_ns = tau_ns;
+		n.net.link[0].tau_ns = tau_ns;
 		permille = error(&n, 12e6, 16e6, &used);
 		printf("# form %u, base RTT %.0f us, tau %.0f us: %.0f permille, %.3f used\n",
 		       form, base_ns / 1e3, tau_ns / 1e3, permille, used);
@@ -111,8 +107,8 @@ static double octaves_off(struct sn *n)
 	double worst = 0;
 	int i;
 
-	sn_fill(n);
-	for (i = 1; i < n->flows; i++)
+	sn_fill(n, NULL);
+	for (i = 1; i < n->net.flows; i++)
 		worst = fmax(worst, fabs(log2(sz_exp2(n->flow[i].sz.rate_l2) * 8 /
 					      n->flow[i].ideal)));
 	return worst;
@@ -124,7 +120,7 @@ static double octaves_off(struct sn *n)
 static void others_come_down(int flows, double bps, double base_ns,
 			     double twice_ns, double near_ns)
 {
-	struct sz_conf cf = { .line_bps = bps, .wire_bytes = SN_WIRE };
+	struct sz_conf cf = { .line_bps = bps, .wire_bytes = PN_WIRE };
 	double twice, near, start_ns;
 	struct sn n;
 	u32 seed;
@@ -133,10 +129,7 @@ static void others_come_down(int flows, double bps, double base_ns,
 		star(&n, &cf, flows, base_ns, seed);
 		start_ns = 4e6 * 25e9 / bps * (1 + sn_random(&n) / 10);
 		sn_run(&n, start_ns);
-		sn_push(&n, (struct sn_event) {
-			.at_ns = start_ns, .flow = 0, .what = SN_WEIGHT,
-			.value = 1000000,
-		});
+		pn_at(&n.net, start_ns, 0, SN_WEIGHT, 1000000);
 		sn_run(&n, start_ns + twice_ns);
 		twice = octaves_off(&n);
 		sn_run(&n, start_ns + near_ns);
