@@ -56,6 +56,16 @@
  *     each other otherwise: a packet of one comes behind one of the other each time,
  *     and what they hear differs for good. More would be more queue that moves.
  *
+ * 12. (6) has no delay for a sum of weights below e^(-k/q), 0.7 with the defaults: T would
+ *     be below 0, flows would stay at w * alpha * e^(k/q), and a lone flow of weight .001
+ *     at .001 of an empty line. So flows above the rate that T = k/2 stands for grow
+ *     together while the average of D is below k/2, slowly at first, faster the longer:
+ *     their ratios stay. While it is above, each falls by how far it is above T = 0, as
+ *     if T went on below 0: ratios come right, at half of (1)'s gain. A queue of k and more
+ *     for four round trips is one of heavier flows: (1) and (10) again. The line is full; the
+ *     shares of flows that are light together become exact slowly, or, where k is a few
+ *     packets and paths are long, not within thousands of round trips.
+ *
  * Measured (selftests/unit/soze/test_soze_net.c, selftests/machine/scale): shares exact to
  * 0.1 %, D within 0.1 us of T with few flows; within 2 % from 5 us to 5 ms and from 2
  * to 1000 flows with one setting, but for 1000 flows at 1 Gbit/s: 27 %, as one of
@@ -102,8 +112,16 @@
  */
 #define SZ_EMPTY_SHIFT		2
 #define SZ_EMPTY_RTTS		SZ_ONE
+/* The same for a flow that hears less than a few times in an RTT. */
+#define SZ_RARE_EMPTY_RTTS	(8U << SZ_SHIFT)
 #define SZ_EMPTY_GROWTH		(SZ_ONE / 2)
 #define SZ_EMPTY_GAIN_SHIFT	2
+/* (12): round trips that growth counts; it is 1/2^5 octave more in each; the part of
+ * (1)'s gain with which flows that have grown come back, 1/2^1.
+ */
+#define SZ_LIGHT_RTTS		(64U << SZ_SHIFT)
+#define SZ_LIGHT_GROW_SHIFT	5
+#define SZ_LIGHT_BACK_SHIFT	1
 /* Fractional bits of packets in a ns, 32 more than the window needs. */
 #define SZ_PKTS_SHIFT		36
 /* Window beyond what is in flight: 1/16, and so many packets. */
@@ -297,7 +315,7 @@ static s64 sz_within(s64 x, s64 bound)
 
 /* (10): the average of what D tells, whether it stands still, whether the queue is
  * empty. @told_l2: the rate for weight 1 that D tells. @gain: largest in an RTT.
- * @often: the flow hears often enough in a round trip to grow without a word.
+ * @often: the flow hears more than a few times in a round trip.
  */
 static void sz_stand_still(struct sz_core *sz, const struct sz_par *par,
 			   const struct sz_sample *s, s64 told_l2, s64 gain,
@@ -316,8 +334,8 @@ static void sz_stand_still(struct sz_core *sz, const struct sz_par *par,
 			    still_l2 - sz->mean_l2)) << SZ_STILL_SHIFT;
 	if (s->delay_ns < par->k_ns >> SZ_EMPTY_SHIFT) {
 		sz->still = 0;
-		sz->empty = min_t(u32, sz->empty + part, SZ_EMPTY_RTTS);
-		if (sz->empty == SZ_EMPTY_RTTS && often && error > 0)
+		sz->empty = min_t(u32, sz->empty + part, SZ_RARE_EMPTY_RTTS);
+		if (sz->empty >= (often ? SZ_EMPTY_RTTS : SZ_RARE_EMPTY_RTTS) && error > 0)
 			sz->rate_l2 += min_t(s64, sz_mul(part, grow), error);
 		return;
 	}
@@ -333,6 +351,30 @@ static void sz_stand_still(struct sz_core *sz, const struct sz_par *par,
 	/* no jump where it begins to matter: noise is not symmetric */
 	error -= sz_within(error, SZ_STILL_ERROR);
 	sz->rate_l2 += sz_mul(sz_mul(error, min_t(s64, gain, SZ_STILL_GAIN)), part);
+}
+
+/* (12): a flow whose share is more than an empty queue can tell. @per_ns: as in
+ * sz_on_ack_steady(). @rtts: round trips since the last sample, << SZ_SHIFT. @step: what
+ * (1) says. Return: octaves for a round trip, << SZ_STEP_SHIFT.
+ */
+static s64 sz_light_step(struct sz_core *sz, const struct sz_par *par, u64 per_ns,
+			 s64 rtts, s64 step)
+{
+	s64 over = (s64)sz->rate_l2 - sz->weight_l2 - par->zero_l2;
+	s64 grow;
+
+	if (sz->now_l2 > par->light_l2) {
+		sz->empty = min_t(u64, sz->empty + rtts, SZ_LIGHT_RTTS);
+		grow = sz_mul(rtts, min_t(s64, sz->empty >> SZ_LIGHT_GROW_SHIFT,
+					  SZ_EMPTY_GROWTH));
+		sz->rate_l2 += min_t(s64, grow, SZ_ONE);
+		return 0;
+	}
+	sz->empty = 0;
+	over = (max_t(s64, over, 0) * (s64)par->octave_q8_ns) >> (SZ_SHIFT + 8);
+	over = (over * (s64)per_ns) >> (SZ_PER_SHIFT - SZ_SHIFT - SZ_STEP_SHIFT);
+	over = sz_mul(sz_within(over, SZ_STEP_MAX << 4), SZ_LOG2_E / SZ_GAIN_PART);
+	return step - (over >> SZ_LIGHT_BACK_SHIFT);
 }
 
 /* What the samples of a flow on its way do, see (1) to (4) and (8) to (11). */
@@ -355,7 +397,19 @@ static void sz_on_ack_steady(struct sz_core *sz, const struct sz_par *par,
 	step = sz_mul(sz_within(step, SZ_STEP_MAX << 4), SZ_LOG2_E / SZ_GAIN_PART);
 	lead = sz_within((SZ_GAIN_PART * step) >> SZ_STEP_SHIFT, error / 2);
 	step = sz_within(step, sz_mul(error, SZ_M) * (1 << SZ_STEP_SHIFT));
-	if (sz->age < SZ_AGE_MAX) {
+	if ((s64)sz->rate_l2 - sz->weight_l2 > par->light_l2 &&
+	    sz->still < SZ_STILL_RTTS) {
+		s64 rtts = loop_ns == rtt_ns ? part :
+			   (s64)min_t(u64, div64_u64(past_ns << SZ_SHIFT, rtt_ns),
+				      SZ_LIGHT_RTTS);
+
+		sz->now_l2 += sz_mul(told_l2 - sz->now_l2, part);
+		sz->mean_l2 = sz->now_l2;
+		sz->still = sz->now_l2 > par->alpha_l2 ? 0 :
+			    min_t(u32, sz->still + part, SZ_STILL_RTTS);
+		sz->age = min_t(u32, sz->age + part, SZ_AGE_MAX);
+		step = sz_light_step(sz, par, per_ns, rtts, step);
+	} else if (sz->age < SZ_AGE_MAX) {
 		s64 mean = sz_mul(error, div_u64(1ULL << (2 * SZ_SHIFT),
 						 SZ_ONE + sz->age)) *
 			   (1 << SZ_STEP_SHIFT);

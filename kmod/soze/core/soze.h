@@ -62,6 +62,8 @@ struct sz_conf {
  * @octave_q8_ns: its inverse, ns << 8
  * @alpha_l2: alpha, log2 of bytes/s
  * @max_l2: fastest rate, log2 of bytes/s
+ * @zero_l2: rate of weight 1 that D = 0 tells, log2 of bytes/s
+ * @light_l2: rate of weight 1 that D = k/2 tells, log2 of bytes/s
  * @packet_l2: log2 of (bytes of a full packet * 10^9)
  * @q_ns: p / (ln alpha - ln beta): the delay that stands for a factor of e, ns
  * @k_ns: k, ns
@@ -74,6 +76,8 @@ struct sz_par {
 	u64 octave_q8_ns;
 	s32 alpha_l2;
 	s32 max_l2;
+	s32 zero_l2;
+	s32 light_l2;
 	s32 packet_l2;
 	u32 q_ns;
 	u32 k_ns;
@@ -108,7 +112,7 @@ struct sz_sample {
  * @now_l2: over one
  * @still_l2: where that stands still
  * @still: for how many round trips, << SZ_SHIFT, to SZ_STILL_RTTS
- * @empty: round trips with an empty queue, << SZ_SHIFT, to SZ_EMPTY_RTTS
+ * @empty: round trips with an empty queue, << SZ_SHIFT, to SZ_LIGHT_RTTS
  * @starting: has not reached the share that the delay tells
  */
 struct sz_core {

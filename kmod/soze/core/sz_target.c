@@ -154,6 +154,8 @@ int sz_par_init(struct sz_par *par, const struct sz_conf *cf)
 				  max_t(u64, SZ_K_DEFAULT_NS,
 					(SZ_K_PKTS_Q1 * packet_ns) >> 1));
 	par->wire_bytes = cf->wire_bytes;
+	par->zero_l2 = sz_target_rate_l2(par, 0);
+	par->light_l2 = sz_target_rate_l2(par, par->k_ns >> 1);
 	par->telling_ns = sz_target_delay_ns(par, par->alpha_l2 -
 					     SZ_TELLING * SZ_ONE);
 	par->start_ns = sz_target_delay_ns(par, par->alpha_l2 -

@@ -159,6 +159,37 @@ TEST(paper_forms_run)
 	sn_free(&n);
 }
 
+/* Alone after a heavy flow has left, a light one has the line; the last third counts. */
+TEST(lone_light_flow_has_the_line)
+{
+	static const u32 light[] = { 1000, 300, 30, 1 };
+	static const double bps[] = { 1e9, 10e9, 100e9 };
+	static const double base_ns[] = { 10e3, 89e3, 500e3 };
+	static const int path[] = { 0, -1 };
+	double used, rtt_ns, gap_ns;
+	struct sn n;
+	int i;
+
+	for (i = 0; i < 36; i++) {
+		struct sz_conf cf = { .line_bps = bps[i % 3], .wire_bytes = PN_WIRE };
+
+		sn_init(&n, &cf, 1, 2, 0, 1);
+		rtt_ns = base_ns[i / 3 % 3];
+		sn_add(&n, 0, path, rtt_ns, 91000, 0);
+		sn_add(&n, 1, path, rtt_ns, light[i / 9], 100);
+		pn_at(&n.net, 3e6 + 50 * rtt_ns, 0, PN_STOP, 0);
+		/* the packets of its share tell it; it hears nothing between two */
+		gap_ns = PN_WIRE * 8e9 / bps[i % 3] * 91000 / light[i / 9];
+		sn_run(&n, 4e6 + 300 * rtt_ns + 10 * gap_ns);
+		sn_clear(&n);
+		sn_run(&n, 4e6 + 400 * rtt_ns + 10 * gap_ns);
+		used = n.net.link[0].busy_ns / (100 * rtt_ns);
+		CHECK_MSG(used >= 0.95, "weight %.3f, %.0f Gbit/s, %.0f us: %.3f",
+			  light[i / 9] / 1e3, bps[i % 3] / 1e9, rtt_ns / 1e3, used);
+		sn_free(&n);
+	}
+}
+
 /* Section 3.2: flows over several links of different rates. Return: permille. */
 static double max_min_of(const int (*path)[PN_HOPS + 1], const u32 *weight,
 			 int flows, const double *bps, int links, double tau_ns,
