@@ -115,7 +115,7 @@ static int fl_attr_check(struct fl_ns *ns, struct fl_request *rq)
 
 	for (id = 0; id < __FL_SET_COUNT; id++) {
 		val = rq->v.val[id];
-		if (!(rq->v.present & BIT(id)) || val == FL_UNSET)
+		if (!(rq->v.present & BIT(id)))
 			continue;
 		rq->bad = id;
 		err = fl_attr_range(id, val, rq->extack);
@@ -282,8 +282,7 @@ static int fl_attr_pay(struct sock *sk, struct fl_sock *f,
 {
 	int err;
 
-	if (!(rq->v.present & BIT(FL_SET_WEIGHT)) || rq->privileged ||
-	    rq->v.val[FL_SET_WEIGHT] == FL_UNSET)
+	if (!(rq->v.present & BIT(FL_SET_WEIGHT)) || rq->privileged)
 		return 0;
 	rq->bad = FL_SET_WEIGHT;
 	err = fl_limit_charge(sk, f, rq->v.val[FL_SET_WEIGHT], true);
@@ -318,13 +317,10 @@ int fl_attr_set(struct sock *sk, struct fl_sock *f, struct fl_request *rq)
 			fl_attr_refused(sk, f, rq, err);
 		goto unlock;
 	}
+	WRITE_ONCE(f->own.present, f->own.present & ~rq->unset);
 	for (id = 0; id < __FL_SET_COUNT; id++) {
 		if (!(rq->v.present & BIT(id)))
 			continue;
-		if (rq->v.val[id] == FL_UNSET) {
-			WRITE_ONCE(f->own.present, f->own.present & ~BIT(id));
-			continue;
-		}
 		WRITE_ONCE(f->own.val[id], rq->v.val[id]);
 		f->own.from[id] = rq->v.from[id];
 		/* pairs with the acquire in fl_attr_inherit() */

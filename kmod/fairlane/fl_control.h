@@ -93,7 +93,8 @@ struct fl_ns {
 
 /**
  * struct fl_request - settings that somebody wants
- * @v: which, their values (FL_UNSET: take back), where they come from
+ * @v: which, their values, where they come from
+ * @unset: bits of enum fl_setting_id: which to take back, none of @v
  * @privileged: limits do not bind him
  * @extack: where to say why not, may be NULL
  * @bad: the setting that was refused
@@ -101,6 +102,7 @@ struct fl_ns {
  */
 struct fl_request {
 	struct fl_values v;
+	u8 unset;
 	bool privileged;
 	struct netlink_ext_ack *extack;
 	enum fl_setting_id bad;

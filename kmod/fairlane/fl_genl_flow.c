@@ -31,6 +31,7 @@ const struct nla_policy fl_flow_nla[FL_A_FLOW_MAX + 1] = {
 	[FL_A_FLOW_BASE_RTT_NS] = { .type = NLA_U32 },
 	[FL_A_FLOW_LINE_RATE_MBPS] = { .type = NLA_U32 },
 	[FL_A_FLOW_DEADLINE_US] = { .type = NLA_U32 },
+	[FL_A_FLOW_UNSET] = NLA_POLICY_MASK(NLA_U32, BIT(__FL_SET_COUNT) - 1),
 };
 
 /* FL_A_FLOW_* by enum fl_setting_id. */
@@ -463,9 +464,16 @@ int fl_flow_set_doit(struct sk_buff *skb, struct genl_info *info)
 	struct sock *sk;
 	int err;
 
+	if (info->attrs[FL_A_FLOW_UNSET])
+		rq.unset = nla_get_u32(info->attrs[FL_A_FLOW_UNSET]);
 	if (!fl_values_parse(&rq.v, info->attrs, fl_flow_types,
-			     FL_FROM_NETLINK)) {
+			     FL_FROM_NETLINK) && !rq.unset) {
 		NL_SET_ERR_MSG(info->extack, "nothing to set");
+		return -EINVAL;
+	}
+	if (rq.v.present & rq.unset) {
+		NL_SET_ERR_MSG(info->extack,
+			       "a setting is set and taken back at once");
 		return -EINVAL;
 	}
 	sk = fl_flow_named(skb, info);

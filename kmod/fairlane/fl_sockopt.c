@@ -24,17 +24,18 @@ static int fl_sockopt_set(struct sock *sk, int opt, sockptr_t arg,
 	u32 id = opt - FL_SO_PRIORITY;
 	struct fl_request rq = { };
 	struct fl_sock *f;
-	u32 val;
 	int err;
 
 	if (!fl_is_tcp(sk) || opt >= FL_SO_SETTINGS_END)
 		return -ENOPROTOOPT;
-	if (len < sizeof(val))
+	if (len && len < sizeof(rq.v.val[id]))
 		return -EINVAL;
-	if (copy_from_sockptr(&val, arg, sizeof(val)))
+	if (len && copy_from_sockptr(&rq.v.val[id], arg, sizeof(rq.v.val[id])))
 		return -EFAULT;
-	rq.v.present = BIT(id);
-	rq.v.val[id] = val;
+	if (len)
+		rq.v.present = BIT(id);
+	else
+		rq.unset = BIT(id);
 	rq.v.from[id] = FL_FROM_SOCKOPT;
 	rq.privileged = ns_capable(sock_net(sk)->user_ns, CAP_NET_ADMIN);
 

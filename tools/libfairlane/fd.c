@@ -35,7 +35,8 @@ int fairlane_set(int fd, enum fairlane_attr attr, uint32_t value)
 		return -EINVAL;
 	if (level < 0)
 		return level;
-	if (setsockopt(fd, level, option_of[attr], &value, sizeof(value)))
+	if (setsockopt(fd, level, option_of[attr], &value,
+		       value == FAIRLANE_UNSET ? 0 : sizeof(value)))
 		return -errno;
 	return 0;
 }

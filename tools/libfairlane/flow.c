@@ -154,15 +154,24 @@ static struct nl_msg *change_message(struct fairlane *f,
 				     size_t count, int *err)
 {
 	struct nl_msg *msg = fl_message(f, FL_CMD_FLOW_SET, 0);
+	uint32_t unset = 0;
 	size_t i;
 
 	*err = msg ? fl_put_id(msg, id) : -ENOMEM;
 	for (i = 0; i < count && !*err; i++) {
 		*err = fl_attr_of(settings[i].attr);
-		if (*err >= 0)
+		if (*err < 0)
+			break;
+		if (settings[i].value == FAIRLANE_UNSET) {
+			unset |= 1U << settings[i].attr;
+			*err = 0;
+		} else {
 			*err = nla_put_u32(msg, *err, settings[i].value) ?
 			       -ENOMEM : 0;
+		}
 	}
+	if (!*err && unset && nla_put_u32(msg, FL_A_FLOW_UNSET, unset))
+		*err = -ENOMEM;
 	if (*err) {
 		nlmsg_free(msg);
 		return NULL;

@@ -32,8 +32,8 @@
 extern "C" {
 #endif
 
-/* Value that takes an attribute's explicit setting back. */
-#define FAIRLANE_UNSET	FL_UNSET
+/* In place of a value: take the explicit setting back. No attribute's range has it. */
+#define FAIRLANE_UNSET	0xffffffffU
 
 /* What can be set of a socket; ranges are in linux/fairlane.h. */
 enum fairlane_attr {

@@ -106,6 +106,11 @@ int set_opt(int fd, int opt, uint32_t val)
 	return setsockopt(fd, IPPROTO_IP, opt, &val, sizeof(val)) ? -errno : 0;
 }
 
+int unset_opt(int fd, int opt)
+{
+	return setsockopt(fd, IPPROTO_IP, opt, NULL, 0) ? -errno : 0;
+}
+
 int64_t get_opt(int fd, int opt)
 {
 	socklen_t len = sizeof(uint32_t);

@@ -68,6 +68,7 @@ int connect_to(enum kind kind, int listener, const char *cc);
 struct pair make_pair(enum kind kind);
 void close_pair(struct pair *p);
 int set_opt(int fd, int opt, uint32_t val);
+int unset_opt(int fd, int opt);
 int64_t get_opt(int fd, int opt);
 uint64_t cookie_of(int fd);
 void as_user(int uid);

@@ -57,7 +57,7 @@ static void ceiling_holds(struct pair *p)
 	EQUAL(set_opt(p->client, FL_SO_BASE_RTT_NS, FL_BASE_RTT_MIN_NS), -EPERM);
 	EQUAL(set_opt(p->client, FL_SO_LINE_RATE_MBPS, 100000), -EPERM);
 	EQUAL(get_opt(p->client, FL_SO_BASE_RTT_NS), 0);
-	EQUAL(set_opt(p->client, FL_SO_BASE_RTT_NS, FL_UNSET), 0);
+	EQUAL(unset_opt(p->client, FL_SO_BASE_RTT_NS), 0);
 	/* a near deadline is worth no more than the ceiling of weights */
 	EQUAL(set_opt(p->client, FL_SO_DEADLINE_US, 1), 0);
 	EQUAL(get_opt(p->client, FL_SO_DEADLINE_US), 1);
@@ -190,7 +190,8 @@ static void adversary(int seed)
 	for (i = 0; i < ROUNDS; i++) {
 		int fd = shared_fds[random() % (ADVERSARIES * SOCKETS)];
 
-		r = set_opt(fd, FL_SO_WEIGHT, random() % 8 ? random() % 10000 + 1 : FL_UNSET);
+		r = random() % 8 ? set_opt(fd, FL_SO_WEIGHT, random() % 10000 + 1) :
+				   unset_opt(fd, FL_SO_WEIGHT);
 		if (r && r != -EDQUOT)
 			exit(2);
 		if (random() % 4)
@@ -255,7 +256,7 @@ static void test_budget(void)
 	EQUAL(usage_of(fd, NOBODY).used, weights());
 	/* raise one, lower another: the sum stays */
 	for (i = 0; i < ADVERSARIES * SOCKETS; i++)
-		EQUAL(set_opt(shared_fds[i], FL_SO_WEIGHT, FL_UNSET), 0);
+		EQUAL(unset_opt(shared_fds[i], FL_SO_WEIGHT), 0);
 	EQUAL(usage_of(fd, NOBODY).used, 0);
 	/* root's doing on nobody's socket counts but is not refused */
 	EQUAL(set_opt(shared_fds[0], FL_SO_WEIGHT, BUDGET + 1), 0);

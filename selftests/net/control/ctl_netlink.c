@@ -34,6 +34,37 @@ static void add_tuple(enum kind kind, int fd, int peer)
 	nl_u16(&m, FL_A_FLOW_RPORT, htons(port_of(peer)));
 }
 
+/* FLOW_SET with an attribute, @type 0: none, and what to take back. */
+static int change(int fd, int sock, int type, uint32_t val, uint32_t unset)
+{
+	nl_start(&m, FL_CMD_FLOW_SET, 0);
+	nl_u64(&m, FL_A_FLOW_COOKIE, cookie_of(sock));
+	if (type)
+		nl_u32(&m, type, val);
+	if (unset)
+		nl_u32(&m, FL_A_FLOW_UNSET, unset);
+	return nl_talk(fd, &m, NULL, NULL);
+}
+
+/* Settings are taken back by their names: no number means anything but itself. */
+static void test_flow_unset(void)
+{
+	struct pair p = make_pair(V4);
+	int fd = nl_open();
+
+	EQUAL(change(fd, p.client, FL_A_FLOW_WEIGHT_MILLI, 1234, 0), 0);
+	EQUAL(change(fd, p.client, FL_A_FLOW_WEIGHT_MILLI, UINT32_MAX, 0), -EINVAL);
+	EQUAL(change(fd, p.client, FL_A_FLOW_WEIGHT_MILLI, 5, 1 << FL_SET_WEIGHT), -EINVAL);
+	REQUIRE(m.text[0]);
+	EQUAL(change(fd, p.client, 0, 0, 1 << __FL_SET_COUNT), -EINVAL);
+	EQUAL(get_opt(p.client, FL_SO_WEIGHT), 1234);
+	EQUAL(change(fd, p.client, FL_A_FLOW_PRIORITY, 4, 1 << FL_SET_WEIGHT), 0);
+	EQUAL(get_opt(p.client, FL_SO_WEIGHT), FL_WEIGHT_ONE_MILLI);
+	EQUAL(get_opt(p.client, FL_SO_PRIORITY), 4);
+	EQUAL(change(fd, p.client, 0, 0, 1 << FL_SET_PRIORITY), 0);
+	EQUAL(get_opt(p.client, FL_SO_PRIORITY), 0);
+}
+
 /* Sockets by tuple and by cookie, with settings and without, and listeners. */
 static void test_flow_names(void)
 {
@@ -386,6 +417,7 @@ static void test_cost(void)
 
 const struct test netlink_tests[] = {
 	{ "flow_names", test_flow_names },
+	{ "flow_unset", test_flow_unset },
 	{ "profiles", test_profiles },
 	{ "events", test_events },
 	{ "overrun", test_overrun },

@@ -229,7 +229,7 @@ static void test_policy_apply(void)
 	EQUAL(get_opt(p.client, FL_SO_PRIORITY), 9);
 	EQUAL(get_opt(p.server, FL_SO_PRIORITY), 6);
 	EQUAL(get_opt(q.client, FL_SO_PRIORITY), 1);
-	EQUAL(set_opt(q.client, FL_SO_PRIORITY, FL_UNSET), 0);
+	EQUAL(unset_opt(q.client, FL_SO_PRIORITY), 0);
 	EQUAL(get_opt(q.client, FL_SO_PRIORITY), 9);
 	apply(fd);
 	EQUAL(changed, 0);
@@ -255,7 +255,7 @@ static void refused(int fd, int error, int type, const void *data, int len, bool
 /* Refusals say why and leave nothing behind. */
 static void test_policy_errors(void)
 {
-	uint32_t high = FL_PRIORITY_MAX + 1, unset = FL_UNSET, zero = 0;
+	uint32_t high = FL_PRIORITY_MAX + 1, unset = UINT32_MAX, zero = 0;
 	uint32_t loopback = htonl(INADDR_LOOPBACK);
 	uint16_t port = 7;
 	uint8_t byte = 7;

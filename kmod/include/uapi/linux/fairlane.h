@@ -332,9 +332,9 @@ enum fl_credit_colour {
 /* ---- sockets: setsockopt(), getsockopt() ---------------------------------
  *
  * Level IPPROTO_IP on any TCP socket; on AF_INET6 sockets IPPROTO_IPV6 too. A
- * value is a __u32 in host order; FL_UNSET takes a setting back. Reading gives
- * the value in force and needs no privilege. Documentation/control.rst has the
- * errors.
+ * value is a __u32 in host order; a length of 0 takes a setting back. Reading
+ * gives the value in force and needs no privilege. Documentation/control.rst has
+ * the errors.
  */
 #ifndef FL_GENL_NAME
 
@@ -345,8 +345,6 @@ enum fl_credit_colour {
 #define FL_SO_DEADLINE_US	20564	/* from the start of a message */
 #define FL_SO_INFO		20565	/* get only: struct fl_info */
 #define FL_SO_END		20566
-
-#define FL_UNSET		0xffffffffU
 
 #define FL_PRIORITY_MAX		15
 #define FL_WEIGHT_MIN_MILLI	1
@@ -583,7 +581,7 @@ enum {
 	FL_A_FLOW_TCP_STATE,		/* u8 TCP_ESTABLISHED = 1, ... */
 	FL_A_FLOW_UID,			/* u32 as the reader's user namespace sees it */
 	FL_A_FLOW_CC,			/* string */
-	FL_A_FLOW_PRIORITY,		/* u32 in force; FLOW_SET: or FL_UNSET */
+	FL_A_FLOW_PRIORITY,		/* u32 in force; FLOW_SET: to be */
 	FL_A_FLOW_WEIGHT_MILLI,		/* u32 likewise */
 	FL_A_FLOW_BASE_RTT_NS,		/* u32 likewise */
 	FL_A_FLOW_LINE_RATE_MBPS,	/* u32 likewise */
@@ -620,6 +618,7 @@ enum {
 	FL_A_FLOW_REQUESTS,		/* u32 */
 	FL_A_FLOW_CREDIT_SEGS,		/* u32 */
 	FL_A_FLOW_OPENS,		/* u32 */
+	FL_A_FLOW_UNSET,		/* u32 FLOW_SET: take back, bits of fl_setting_id */
 	__FL_A_FLOW_MAX,
 };
 
