@@ -16,6 +16,7 @@
 #include "soze/core/soze.c"
 #include "soze/core/sz_target.c"
 #include "lib/telemetry.h"
+#include "fairlane/fairlane.h"
 #include "d2tcp/core/d2tcp.c"
 #include "ledbat/core/ledbat.h"
 #include "swift/core/swift.h"
@@ -328,6 +329,36 @@ static void fl_kunit_telemetry(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, bad, 0U);
 }
 
+/* A peer can have a whole window sent again: each ACK looks at few of it. */
+static void fl_kunit_rtt_walk(struct kunit *test)
+{
+	const u32 count = 1000;
+	struct fl_rtt r = { };
+	struct tcp_sock *tp;
+	struct sk_buff *skb;
+	u32 i;
+
+	tp = kunit_kzalloc(test, sizeof(*tp), GFP_KERNEL);
+	skb = kunit_kcalloc(test, count, sizeof(*skb), GFP_KERNEL);
+	KUNIT_ASSERT_TRUE(test, tp && skb);
+	INIT_LIST_HEAD(&tp->tsorted_sent_queue);
+	for (i = 0; i < count; i++) {
+		TCP_SKB_CB(&skb[i])->end_seq = i + 1;
+		if (i < count - 1)
+			TCP_SKB_CB(&skb[i])->sacked = TCPCB_EVER_RETRANS;
+		list_add_tail(&skb[i].tcp_tsorted_anchor,
+			      &tp->tsorted_sent_queue);
+	}
+	fl_rtt_remember((struct sock *)tp, &r);
+	KUNIT_EXPECT_EQ(test, r.count, 0);
+	/* a few are passed over */
+	for (i = 0; i < count - 1 - FL_RTT_PASS_MAX; i++)
+		list_del(&skb[i].tcp_tsorted_anchor);
+	fl_rtt_remember((struct sock *)tp, &r);
+	KUNIT_EXPECT_EQ(test, r.count, 1);
+	KUNIT_EXPECT_EQ(test, r.sent[0].end_seq, count);
+}
+
 static struct kunit_case fl_kunit_cases[] = {
 	KUNIT_CASE(fl_kunit_arithmetic),
 	KUNIT_CASE(fl_kunit_swift),
@@ -339,6 +370,7 @@ static struct kunit_case fl_kunit_cases[] = {
 	KUNIT_CASE(fl_kunit_soze_numbers),
 	KUNIT_CASE(fl_kunit_soze_share),
 	KUNIT_CASE(fl_kunit_telemetry),
+	KUNIT_CASE(fl_kunit_rtt_walk),
 	{}
 };
 
