@@ -195,6 +195,9 @@ struct fl_base_rtt {
 void fl_base_rtt_start(struct sock *sk, struct fl_base_rtt *b);
 bool fl_base_rtt_learn(struct sock *sk, struct fl_base_rtt *b, u64 now_ns,
 		       u32 data_ns, u32 probe_ns);
+void fl_base_rtt_tell_longer(struct sock *sk, const struct fl_base_rtt *b,
+			     u32 probe_ns);
+u32 fl_base_rtt_longer(const struct sock *sk, const struct fl_base_rtt *b);
 
 /**
  * fl_wire_bytes() - a full packet of a connection on the line, bytes

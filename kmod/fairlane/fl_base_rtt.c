@@ -14,6 +14,11 @@
  * Paths lie in a table of fixed size. Two that share a place do not share a
  * minimum: the second one goes on with what each flow has seen, which is as
  * good as no table. The key has the size of packets, since the base RTT does.
+ *
+ * An address is not always one path: behind a virtual one are hosts near and far, and a
+ * receiver that acknowledges what has not come yet seems to be near. What others have seen
+ * is a hint, then, that is too low for some, who find out (pp_open.c). They tell how long
+ * their path is, and who begins with a handshake that took as long begins with that.
  */
 #include <linux/jhash.h>
 #include <linux/module.h>
@@ -170,6 +175,51 @@ bool fl_base_rtt_learn(struct sock *sk, struct fl_base_rtt *b, u64 now_ns,
 	return fl_base_rtt_take(b, d, q);
 }
 EXPORT_SYMBOL_GPL(fl_base_rtt_learn);
+
+/**
+ * fl_base_rtt_tell_longer() - tell others that the path is longer than they say
+ * @sk: the socket; caller holds its lock
+ * @b: the flow's base RTTs
+ * @probe_ns: RTT of a probe on the flow's path when it is empty, ns
+ *
+ * Context: softirq or process.
+ */
+void fl_base_rtt_tell_longer(struct sock *sk, const struct fl_base_rtt *b,
+			     u32 probe_ns)
+{
+	struct fl_base_rtt_net *bn = net_generic(sock_net(sk), fl_base_rtt_net_id);
+	struct fl_base_rtt_path *p = &bn->path[b->key % FL_BASE_PATHS];
+
+	spin_lock_bh(&bn->lock);
+	if (fl_base_rtt_turn(p, b->key, b->window))
+		fl_base_rtt_sample(p, FL_BASE_LONGER, probe_ns);
+	spin_unlock_bh(&bn->lock);
+}
+EXPORT_SYMBOL_GPL(fl_base_rtt_tell_longer);
+
+/**
+ * fl_base_rtt_longer() - is there a longer path to the flow's address that may be its own?
+ * @sk: the socket; caller holds its lock
+ * @b: the flow's base RTTs, just after fl_base_rtt_start()
+ *
+ * Nobody else's word makes a path longer than the flow's own handshake was.
+ * Context: softirq or process. Return: RTT of a probe there, ns; 0 = no.
+ */
+u32 fl_base_rtt_longer(const struct sock *sk, const struct fl_base_rtt *b)
+{
+	const struct fl_base_rtt_net *bn = net_generic(sock_net(sk),
+						       fl_base_rtt_net_id);
+	const struct fl_base_rtt_path *p = &bn->path[b->key % FL_BASE_PATHS];
+	u32 ns = min_t(u32, READ_ONCE(p->now_ns[FL_BASE_LONGER]),
+		       READ_ONCE(p->before_ns[FL_BASE_LONGER]));
+
+	if (READ_ONCE(p->key) != b->key || READ_ONCE(p->window) != b->window ||
+	    ns == FL_BASE_NONE ||
+	    ns > fl_base_rtt_handshake_ns(sk) + NSEC_PER_USEC)
+		return 0;
+	return ns;
+}
+EXPORT_SYMBOL_GPL(fl_base_rtt_longer);
 
 static int __net_init fl_base_rtt_net_init(struct net *net)
 {

@@ -21,6 +21,7 @@
 enum fl_base_rtt_kind {
 	FL_BASE_DATA,		/* a full packet and its ACK */
 	FL_BASE_PROBE,		/* a probe and its echo */
+	FL_BASE_LONGER,		/* likewise, on a longer path to the same address */
 	__FL_BASE_KINDS
 };
 

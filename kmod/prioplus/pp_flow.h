@@ -246,6 +246,7 @@ void pp_silence_begins(struct pp_flow *fl);
 void pp_still_silent(struct pp_flow *fl, u32 rtt_ns);
 void pp_train_acked(struct pp_flow *fl, const struct fl_sample *s);
 bool pp_open_ends(struct pp_flow *fl);
+void pp_expect_longer(struct pp_flow *fl, const struct fl_profile *pf);
 bool pp_is_shorter(struct pp_flow *fl, u32 delay_ns, u32 probe_delay_ns);
 
 /* pp_probe.c */

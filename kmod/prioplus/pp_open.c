@@ -12,7 +12,8 @@
  *				that this passes. If all of them saw the same delay, within
  *				half of the time of a packet, nobody's packets were on the
  *				line: the path is longer than was believed, and the flow goes
- *				on with the base RTT that it has.
+ *				on with the base RTT that it has. The next one to this
+ *				address begins with that.
  *	a second		A train of packets leaves, at the rate of the line. Behind a
  * or 1000 base RTTs		higher priority, which fills the line, its last packets wait
  *				for all that this one sent meanwhile; on an idle line they
@@ -280,6 +281,8 @@ void pp_still_silent(struct pp_flow *fl, u32 rtt_ns)
 	    fl->silent_probes >= PP_SILENT_PROBES &&
 	    fl_ns_to_wnd(fl->chan->ppn, differ_ns) < FL_WND_ONE / 2) {
 		fl->longer_ns += fl->silent_least_ns - fl->chan->probe_base_ns;
+		fl_base_rtt_tell_longer(fl->sk, pp_base_rtt(fl),
+					fl->silent_least_ns);
 		fl->stats.opens++;
 		pp_configure(fl, fl_profile_for(fl->sk, fl->fs));
 		pp_move(&fl->core, true);
@@ -325,6 +328,21 @@ bool pp_open_ends(struct pp_flow *fl)
 }
 
 /**
+ * pp_expect_longer() - has another flow found a longer path to this address?
+ * @fl: the flow, new, with a channel; caller holds the socket lock
+ * @pf: its profile
+ */
+void pp_expect_longer(struct pp_flow *fl, const struct fl_profile *pf)
+{
+	u32 probe_ns = fl_base_rtt_longer(fl->sk, pp_base_rtt(fl));
+
+	if (probe_ns <= fl->chan->probe_base_ns + fl->chan->eps_ns)
+		return;
+	fl->longer_ns = probe_ns - fl->chan->probe_base_ns;
+	pp_configure(fl, pf);
+}
+
+/**
  * pp_is_shorter() - is the path no longer than its base RTT says, after all?
  * @fl: the flow, with longer_ns; caller holds the socket lock
  * @delay_ns: delay of a full packet, ns; 0 = none
@@ -338,8 +356,13 @@ bool pp_is_shorter(struct pp_flow *fl, u32 delay_ns, u32 probe_delay_ns)
 
 	if ((!delay_ns || delay_ns + chan->eps_ns >= chan->base_ns) &&
 	    (!probe_delay_ns ||
-	     probe_delay_ns + chan->eps_ns >= chan->probe_base_ns))
+	     probe_delay_ns + chan->eps_ns >= chan->probe_base_ns)) {
+		/* what is told is forgotten after two windows */
+		if (pp_base_rtt(fl)->turned)
+			fl_base_rtt_tell_longer(fl->sk, pp_base_rtt(fl),
+						chan->probe_base_ns);
 		return false;
+	}
 	fl->longer_ns = 0;
 	return true;
 }

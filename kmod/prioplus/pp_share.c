@@ -276,6 +276,11 @@ bool pp_configure(struct pp_flow *fl, const struct fl_profile *pf)
 	/* a measured RTT is any; ranges of the profile make this succeed */
 	cf.base_ns = min_t(u32, cf.base_ns, NSEC_PER_SEC);
 	cf.probe_base_ns = min_t(u32, cf.probe_base_ns, NSEC_PER_SEC);
+	/* A probe is sooner than a packet. Else a receiver that acknowledges early makes
+	 * flows go on by their probes and stop by their packets, again and again.
+	 */
+	if (cf.probe_base_ns >= cf.base_ns)
+		cf.probe_base_ns = 0;
 	pp_chan_init(&chan, &cf, fl->opened ? 0 : fl->prio);
 	/* given for full packets only: how much shorter a probe takes depends on
 	 * how many links there are

@@ -250,6 +250,7 @@ static void pp_adopt(struct sock *sk)
 		kmem_cache_free(pp_flow_cache, fl);
 		return;
 	}
+	pp_expect_longer(fl, pf);
 	pp_see_use();
 	fl_take_over(sk, fl->gso_segs);
 	if (!pp_probe_possible(sk))

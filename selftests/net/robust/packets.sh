@@ -167,6 +167,60 @@ test_noisy_path()
 	expect "bytes" "$(field received 0 /run/a)" -ge $((1500 * LINE_BYTES_MS))
 }
 
+# ends WHAT FILE MOST: the one flow of the file is complete after so many us.
+ends()
+{
+	end=$(field end 0 "$2")
+	echo "# $1: complete after ${end:-?} us"
+	expect "us until $1 is complete" "${end:-99999999}" -le "$3"
+}
+
+# One address, and hosts near and far behind it. What a flow to the near one has seen makes
+# the first flow to the far one find out that its path is longer; those after it begin with
+# that, whatever the near one's have seen meanwhile. 500 kB take 4.2 ms and some RTTs.
+test_near_and_far()
+{
+	net || fault "no network"
+	tc -n pr qdisc replace dev west root handle 1: prio bands 2 \
+		priomap 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 &&
+		tc -n pr qdisc add dev west parent 1:2 netem limit 1000 delay 600us &&
+		tc -n pr filter add dev west parent 1: protocol ip u32 match ip sport 5001 0xffff flowid 1:2 ||
+		fault "no path to the far one"
+	pp 1 5000 -b 100000 -L 1000 > /run/near
+	pp 1 5001 -b 500000 -L 1000 > /run/first
+	ends "the first flow to the far one" /run/first 60000
+	for _ in 1 2 3; do
+		pp 1 5000 -b 500000 -L 1000 > /run/near
+		ends "a flow to the near one" /run/near 8000
+		pp 1 5001 -b 500000 -L 1000 > /run/far
+		ends "another to the far one" /run/far 16000
+	done
+}
+
+# A receiver says that packets have come which are still on their way: its flow seems to have
+# an RTT that no path to its address has, and other flows are told so.
+test_early_acks()
+{
+	net && tc -n pr qdisc replace dev west root netem limit 1000 delay 500us || fault "no network"
+	in_ns pa sysctl -q -w net.ipv4.tcp_timestamps=0
+	ip netns exec pb python3 ./early.py e0 5000 20 > /run/early &
+	liar=$!
+	until grep -q listening /run/early; do sleep 0.001; done
+	pp 1 5000 -b 4000000 -L 200 > /run/liar
+	kill $liar
+	wait
+	pp 1 5001 -b 500000 -L 1000 > /run/first &
+	sleep 0.0005
+	base_ns=$(in_ns pa fairlane -j flow show dport 5001 | jq '.[].base_rtt_ns')
+	expect "base RTT that the next flow is told, ns" "${base_ns:-999999}" -le 450000
+	wait
+	ends "the first flow to the others" /run/first 60000
+	for _ in 1 2 3; do
+		pp 1 5001 -b 500000 -L 1000 > /run/next
+		ends "another flow" /run/next 10000
+	done
+}
+
 # The receiver delays its ACKs as it likes: every second packet, the last one 40 ms.
 test_delayed_acks()
 {
@@ -203,5 +257,5 @@ trap 'drop_net' EXIT
 # The stack distrusts times below 1 us, and booting takes none here.
 sleep 0.01
 load_modules fairlane tcp_prioplus || exit 1
-tests=${*:-lost_probes probes_pause lost_tails dead_path longer_path delayed_acks large_packets noisy_path}
+tests=${*:-lost_probes probes_pause lost_tails dead_path longer_path near_and_far early_acks delayed_acks large_packets noisy_path}
 run_tests 1 $tests
