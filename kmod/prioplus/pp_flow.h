@@ -237,7 +237,8 @@ static inline u32 pp_random(struct pp_flow *fl)
 bool pp_configure(struct pp_flow *fl, const struct fl_profile *pf);
 bool pp_chan_take(struct pp_flow *fl, const struct pp_chan *want);
 void pp_chan_drop(struct pp_flow *fl);
-void pp_chan_forget(void);
+int pp_share_init(void);
+void pp_share_exit(void);
 
 /* pp_open.c */
 void pp_apply(struct pp_flow *fl);

@@ -5,7 +5,9 @@
  * A channel follows from profile, priority, weight, base RTT and line rate, so the
  * flows of a path and a priority have the same one, and there are a few for thousands
  * of flows. It never changes: a flow whose settings or base RTT do takes another one.
- * That happens a few times in a flow's life, so one lock for all will do.
+ * That happens a few times in a flow's life, so one lock for all will do, and what is done
+ * under it takes the same time however many channels there are: users choose the settings
+ * of flows, and may have as many channels as they have sockets.
  *
  * A new flow begins with the channel of its handshake's RTT and leaves it with the
  * first echo. The next one wants the same, so channels that nobody has stay for a
@@ -13,10 +15,8 @@
  * for each connection of the last seconds: for that long the kernel gathers what is to
  * be freed under RCU.
  */
-#include <linux/hashtable.h>
-#include <linux/jhash.h>
 #include <linux/module.h>
-#include <linux/net.h>
+#include <linux/rhashtable.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 
@@ -29,11 +29,6 @@
  * from it. Longer paths are found by that wait's doubling.
  */
 #define PP_HANDSHAKE_MAX_US	5000
-
-/* Places in the table: 32 KB. Settings of flows are what is hashed, and users choose
- * theirs: as many channels as they have sockets.
- */
-#define PP_SHARED_SHIFT		12
 
 /* W_LS, permille of the BDP (section 4.4: 125 to 1000); with paper = 1; */
 #define PP_START_PERMILLE	500
@@ -51,58 +46,48 @@
 /**
  * struct pp_shared - a channel and who has it
  * @chan: the channel
- * @hash: of it
  * @flows: that have it
- * @node: in the table, by @hash
+ * @node: in the table, by @chan
  * @idle: among those without a flow, the one that was left last at the end
  * @rcu: readers of get_info() do not hold the socket lock
  */
 struct pp_shared {
 	struct pp_chan chan;
-	u32 hash;
 	u32 flows;
-	struct hlist_node node;
+	struct rhash_head node;
 	union {
 		struct list_head idle;
 		struct rcu_head rcu;
 	};
 };
 
-static DEFINE_HASHTABLE(pp_shared_table, PP_SHARED_SHIFT);
+/* It grows, and its hash has a seed: nobody can tell which settings meet in one place. */
+static struct rhashtable pp_shared_table;
 static LIST_HEAD(pp_idle);
 static u32 pp_idle_count;
 /* of the table, the list and all @flows; also in softirq */
 static DEFINE_SPINLOCK(pp_shared_lock);
 
-/* With a seed, so that nobody can tell which settings meet in one place. */
-static u32 pp_shared_hash(const struct pp_chan *want)
-{
-	static u32 seed __read_mostly;
+static const struct rhashtable_params pp_shared_params = {
+	.key_len = sizeof(struct pp_chan),
+	.key_offset = offsetof(struct pp_shared, chan),
+	.head_offset = offsetof(struct pp_shared, node),
+	.automatic_shrinking = true,
+};
 
-	net_get_random_once(&seed, sizeof(seed));
-	return jhash(want, sizeof(*want), seed);
-}
-
-static struct pp_shared *pp_shared_find(const struct pp_chan *want, u32 hash)
-{
-	struct pp_shared *s;
-
-	hash_for_each_possible(pp_shared_table, s, node, hash)
-		if (s->hash == hash && !memcmp(&s->chan, want, sizeof(*want)))
-			return s;
-	return NULL;
-}
-
-static struct pp_shared *pp_shared_new(const struct pp_chan *want, u32 hash)
+/* Context: pp_shared_lock held. */
+static struct pp_shared *pp_shared_new(const struct pp_chan *want)
 {
 	struct pp_shared *s = kmalloc(sizeof(*s), GFP_ATOMIC | __GFP_NOWARN | __GFP_ACCOUNT);
 
 	if (!s)
 		return NULL;
 	s->chan = *want;
-	s->hash = hash;
 	s->flows = 0;
-	hash_add(pp_shared_table, &s->node, hash);
+	if (rhashtable_insert_fast(&pp_shared_table, &s->node, pp_shared_params)) {
+		kfree(s);
+		return NULL;
+	}
 	list_add_tail(&s->idle, &pp_idle);
 	pp_idle_count++;
 	return s;
@@ -118,7 +103,7 @@ static void pp_shared_evict(void)
 
 	list_del(&s->idle);
 	pp_idle_count--;
-	hash_del(&s->node);
+	rhashtable_remove_fast(&pp_shared_table, &s->node, pp_shared_params);
 	kfree_rcu(s, rcu);
 }
 
@@ -152,12 +137,12 @@ static void pp_shared_put(const struct pp_chan *chan)
  */
 bool pp_chan_take(struct pp_flow *fl, const struct pp_chan *want)
 {
-	u32 hash = pp_shared_hash(want);
 	const struct pp_chan *old = fl->chan;
 	struct pp_shared *s;
 
 	spin_lock_bh(&pp_shared_lock);
-	s = pp_shared_find(want, hash) ?: pp_shared_new(want, hash);
+	s = rhashtable_lookup_fast(&pp_shared_table, want, pp_shared_params) ?:
+	    pp_shared_new(want);
 	if (s) {
 		pp_shared_get(s);
 		/* pairs with READ_ONCE() in pp_info.c */
@@ -184,17 +169,24 @@ void pp_chan_drop(struct pp_flow *fl)
 	spin_unlock_bh(&pp_shared_lock);
 }
 
+/* Context: process, module load. Return: 0 or a negative errno. */
+int pp_share_init(void)
+{
+	return rhashtable_init(&pp_shared_table, &pp_shared_params);
+}
+
 /**
- * pp_chan_forget() - free the channels that no flow has
+ * pp_share_exit() - free the channels that no flow has
  *
  * Context: process, module unload; no flow takes or leaves any.
  */
-void pp_chan_forget(void)
+void pp_share_exit(void)
 {
 	spin_lock_bh(&pp_shared_lock);
 	while (pp_idle_count)
 		pp_shared_evict();
 	spin_unlock_bh(&pp_shared_lock);
+	rhashtable_destroy(&pp_shared_table);
 }
 
 /* Measured base RTT, ns; 0 = not yet. */

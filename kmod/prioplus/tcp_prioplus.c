@@ -603,9 +603,12 @@ static int __init pp_register(void)
 	pp_flow_cache = KMEM_CACHE(pp_flow, SLAB_ACCOUNT);
 	if (!pp_flow_cache)
 		return -ENOMEM;
-	err = fl_settings_register(&pp_table);
+	err = pp_share_init();
 	if (err)
 		goto cache;
+	err = fl_settings_register(&pp_table);
+	if (err)
+		goto share;
 	err = pp_see_init();
 	if (err)
 		goto settings;
@@ -619,11 +622,12 @@ static int __init pp_register(void)
 	/* no socket had it in between but those that have let go of it */
 	synchronize_rcu();
 	rcu_barrier();
-	pp_chan_forget();
 probe:
 	pp_see_exit();
 settings:
 	fl_settings_unregister(&pp_table);
+share:
+	pp_share_exit();
 cache:
 	kmem_cache_destroy(pp_flow_cache);
 	return err;
@@ -638,7 +642,7 @@ static void __exit pp_unregister(void)
 	 * for RCU. Timers go with the flows' memory.
 	 */
 	rcu_barrier();
-	pp_chan_forget();
+	pp_share_exit();
 	fl_settings_unregister(&pp_table);
 	kmem_cache_destroy(pp_flow_cache);
 }
