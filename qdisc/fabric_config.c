@@ -653,7 +653,7 @@ int fabric_config_change(struct Qdisc *sch, struct nlattr *opt,
 				  ARRAY_SIZE(fabric_texts));
 	if (err < 0)
 		return err;
-	change = kzalloc(sizeof(*change), GFP_KERNEL);
+	change = kzalloc(sizeof(*change), GFP_KERNEL_ACCOUNT);
 	if (!change)
 		return -ENOMEM;
 	err = fabric_line_parse(sch, tb, &change->line, extack);

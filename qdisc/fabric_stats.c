@@ -286,7 +286,7 @@ int fabric_stats_dump(struct Qdisc *sch, struct gnet_dump *d)
 	int err = -1;
 	u64 now_ns;
 
-	view = kzalloc(sizeof(*view), GFP_KERNEL);
+	view = kzalloc(sizeof(*view), GFP_KERNEL_ACCOUNT);
 	if (!view)
 		return -1;
 	app = nla_nest_start(d->skb, TCA_STATS_APP);
@@ -360,7 +360,7 @@ int fabric_stats_dump_class(struct Qdisc *sch, struct fabric_band *band,
 	int err = -1;
 	u64 now_ns;
 
-	view = kzalloc(sizeof(*view), GFP_KERNEL);
+	view = kzalloc(sizeof(*view), GFP_KERNEL_ACCOUNT);
 	if (!view)
 		return -1;
 	sch_tree_lock(sch);

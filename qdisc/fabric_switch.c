@@ -92,7 +92,7 @@ struct fabric_buffer *fabric_buffer_get(struct net *net, const char *name,
 		buffer = ERR_PTR(-EINVAL);
 		goto out;
 	}
-	buffer = kzalloc(sizeof(*buffer), GFP_KERNEL);
+	buffer = kzalloc(sizeof(*buffer), GFP_KERNEL_ACCOUNT);
 	if (!buffer) {
 		buffer = ERR_PTR(-ENOMEM);
 		goto out;

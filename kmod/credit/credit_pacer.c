@@ -104,7 +104,8 @@ static enum hrtimer_restart fl_pacer_fire(struct hrtimer *timer)
 static struct fl_pacer *fl_pacer_new(const struct net *net, int ifindex,
 				     const struct fl_pacer_ops *ops)
 {
-	struct fl_pacer *p = kzalloc(sizeof(*p), GFP_ATOMIC | __GFP_NOWARN);
+	struct fl_pacer *p = kzalloc(sizeof(*p), GFP_ATOMIC | __GFP_NOWARN |
+				     __GFP_ACCOUNT);
 
 	if (!p)
 		return NULL;

@@ -82,7 +82,8 @@ static struct fl_receiver *fl_receiver_make(struct sock *sk)
 
 	if (!dst)
 		return NULL;
-	r = kzalloc(sizeof(*r), GFP_ATOMIC | __GFP_NOWARN);
+	r = kzalloc(sizeof(*r),
+		    GFP_ATOMIC | __GFP_NOWARN | __GFP_ACCOUNT);
 	if (!r)
 		return NULL;
 	r->port = fl_pacer_get(sock_net(sk), dst->dev->ifindex, &fl_receiver_ops);

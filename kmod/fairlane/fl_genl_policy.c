@@ -313,7 +313,7 @@ static int fl_policy_cgroup_of(struct fl_policy *p, struct genl_info *info)
 
 	if (err || !path)
 		return err;
-	p->path = nla_strdup(path, GFP_KERNEL);
+	p->path = nla_strdup(path, GFP_KERNEL_ACCOUNT);
 	return p->path ? 0 : -ENOMEM;
 }
 

@@ -337,7 +337,7 @@ int fl_profile_set_doit(struct sk_buff *skb, struct genl_info *info)
 	has = fl_profile_prefix(info, &t, &bits);
 	if (has < 0)
 		return has;
-	wish = kzalloc(sizeof(*wish), GFP_KERNEL);
+	wish = kzalloc(sizeof(*wish), GFP_KERNEL_ACCOUNT);
 	if (!wish)
 		return -ENOMEM;
 	mutex_lock(&fl_settings_lock);

@@ -104,12 +104,13 @@ static struct fl_account *fl_account_above(const struct fl_ns *ns,
 
 /* Context: ns->account_lock held. */
 static struct fl_account *fl_account_new(struct fl_ns *ns, u8 kind, u64 id,
-					 const char *path, gfp_t gfp)
+					 const char *path)
 {
 	size_t len = strlen(path) + 1;
 	struct fl_account *a;
 
-	a = kzalloc(struct_size(a, path, len), gfp | __GFP_NOWARN);
+	a = kzalloc(struct_size(a, path, len),
+		    GFP_ATOMIC | __GFP_NOWARN | __GFP_ACCOUNT);
 	if (!a)
 		return NULL;
 	a->key = (struct fl_account_key){ .ns = ns, .id = id, .kind = kind };
@@ -207,8 +208,7 @@ int fl_limit_charge(struct sock *sk, struct fl_sock *f, u32 milli,
 	}
 	uid = __kuid_val(sk->sk_uid);
 	pays[FL_PAYS_UID] = fl_account_of(ns, FL_PAYS_UID, uid) ?:
-			    fl_account_new(ns, FL_PAYS_UID, uid, "",
-					   GFP_ATOMIC | __GFP_ACCOUNT);
+			    fl_account_new(ns, FL_PAYS_UID, uid, "");
 	/* nobody to pay, nothing to have */
 	if (!pays[FL_PAYS_UID])
 		err = enforce ? -ENOMEM : 0;
@@ -321,8 +321,7 @@ static struct fl_account *fl_budget_account(struct fl_ns *ns, int kind, u64 id,
 		return ERR_PTR(-ENOSPC);
 	}
 	if (!a)
-		a = fl_account_new(ns, kind, id, path,
-				   GFP_ATOMIC | __GFP_ACCOUNT);
+		a = fl_account_new(ns, kind, id, path);
 	if (!a)
 		return NULL;
 	ns->budget_count += !!milli - has;

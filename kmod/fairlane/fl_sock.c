@@ -501,7 +501,7 @@ static int __net_init fl_ns_init(struct net *net)
 
 	ns->net = net;
 	mutex_init(&ns->requests);
-	xa_init_flags(&ns->flows, XA_FLAGS_LOCK_BH);
+	xa_init_flags(&ns->flows, XA_FLAGS_LOCK_BH | XA_FLAGS_ACCOUNT);
 	INIT_LIST_HEAD(&ns->policies);
 	ns->policy_gen = 1;
 	INIT_LIST_HEAD(&ns->prefixes);

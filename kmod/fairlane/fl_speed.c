@@ -182,8 +182,8 @@ bool fl_rate_measure(struct sock *sk, struct fl_sock *f, u32 base_ns,
 	if (!f)
 		return false;
 	if (!f->meter) {
-		f->meter = kzalloc(sizeof(*f->meter),
-				   GFP_ATOMIC | __GFP_NOWARN);
+		f->meter = kzalloc(sizeof(*f->meter), GFP_ATOMIC |
+				   __GFP_NOWARN | __GFP_ACCOUNT);
 		if (!f->meter)
 			return false;
 	}
@@ -253,7 +253,7 @@ static int __net_init fl_speed_net_init(struct net *net)
 	sn->path = kvcalloc(FL_SPEED_PATHS, sizeof(*sn->path), GFP_KERNEL_ACCOUNT);
 	if (!sn->path)
 		return -ENOMEM;
-	xa_init(&sn->mbps);
+	xa_init_flags(&sn->mbps, XA_FLAGS_ACCOUNT);
 	return 0;
 }
 

@@ -226,7 +226,8 @@ static void ledbat_adopt(struct sock *sk)
 	const struct fl_profile *pf;
 	struct ledbat_flow *fl;
 
-	fl = kzalloc(sizeof(*fl), GFP_ATOMIC | __GFP_NOWARN);
+	fl = kzalloc(sizeof(*fl),
+		    GFP_ATOMIC | __GFP_NOWARN | __GFP_ACCOUNT);
 	if (!fl)
 		return;
 	fl->fs = fl_sock_attach(sk, &ledbat_cc);
