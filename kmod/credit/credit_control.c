@@ -48,7 +48,8 @@ void fl_credit_init_sk(struct sock *sk, const struct fl_sender_ops *ops)
 	memset(ca, 0, sizeof(*ca));
 	ca->started = true;
 	ca->fs = fl_sock_attach(sk, ops->cc);
-	flow = kzalloc(ops->flow_bytes, GFP_ATOMIC | __GFP_NOWARN);
+	flow = kzalloc(ops->flow_bytes,
+		       GFP_ATOMIC | __GFP_NOWARN | __GFP_ACCOUNT);
 	if (flow && ops->begin)
 		ops->begin(sk, ca->fs, flow);
 	if (!flow || fl_sender_start(sk, &flow->sender, ops)) {

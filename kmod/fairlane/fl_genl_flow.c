@@ -17,6 +17,9 @@
  */
 #define FL_FLOW_BYTES	768
 
+/* Flows that a dump looks at before others may have the processor. */
+#define FL_DUMP_LOOK	256
+
 const struct nla_policy fl_flow_nla[FL_A_FLOW_MAX + 1] = {
 	[FL_A_FLOW_COOKIE] = NLA_POLICY_MIN(NLA_U64, 1),
 	[FL_A_FLOW_FAMILY] = { .type = NLA_U8 },
@@ -394,27 +397,39 @@ struct fl_flow_dump {
 	unsigned long cookie;
 };
 
-/* Context: process. */
-int fl_flow_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+/* The next flows into a dump, some of them: anybody may ask for those of a filter that
+ * none passes. Context: process. Return: 0 and all are done, 1 and there may be more,
+ * -EMSGSIZE and the message is full.
+ */
+static int fl_flow_dump_some(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct fl_ns *ns = fl_ns_of(sock_net(cb->skb->sk));
 	struct fl_flow_dump *at = (void *)cb->ctx;
 	unsigned long cookie = at->cookie;
 	struct fl_sock *f;
-	int err = 0;
+	int i, err = 1;
 
-	BUILD_BUG_ON(sizeof(*at) > sizeof(cb->ctx));
 	rcu_read_lock();
-	for (;;) {
+	for (i = 0; i < FL_DUMP_LOOK && err == 1; i++) {
 		f = xa_find_after(&ns->flows, &cookie, ULONG_MAX, XA_PRESENT);
-		if (!f)
-			break;
-		err = fl_flow_dump_one(skb, cb, f);
-		if (err)
-			break;
-		at->cookie = cookie;
+		err = f ? fl_flow_dump_one(skb, cb, f) ?: 1 : 0;
+		if (err == 1)
+			at->cookie = cookie;
 	}
 	rcu_read_unlock();
+	return err;
+}
+
+/* Context: process. */
+int fl_flow_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	int err;
+
+	BUILD_BUG_ON(sizeof(struct fl_flow_dump) > sizeof(cb->ctx));
+	do {
+		err = fl_flow_dump_some(skb, cb);
+		cond_resched();
+	} while (err > 0);
 	/* a full message is sent and the dump goes on after it */
 	return skb->len ?: err;
 }

@@ -16,7 +16,7 @@
 #include "soze/core/soze.c"
 #include "soze/core/sz_target.c"
 #include "lib/telemetry.h"
-#include "fairlane/fairlane.h"
+#include "fairlane/fl_sock.h"
 #include "d2tcp/core/d2tcp.c"
 #include "ledbat/core/ledbat.h"
 #include "swift/core/swift.h"
@@ -359,6 +359,30 @@ static void fl_kunit_rtt_walk(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, r.sent[0].end_seq, count);
 }
 
+/* A control computes anew when the profile or the settings have changed, or both have,
+ * whichever way their generations go.
+ */
+static void fl_kunit_generations(struct kunit *test)
+{
+	struct fl_profile *pf = kunit_kzalloc(test, sizeof(*pf), GFP_KERNEL);
+	struct fl_sock *f = kunit_kzalloc(test, sizeof(*f), GFP_KERNEL);
+	u32 was;
+	int i, j;
+
+	KUNIT_ASSERT_TRUE(test, pf && f);
+	pf->gen = 1000;
+	f->gen = 1000;
+	was = fl_settings_gen(f, pf);
+	for (i = -20; i <= 20; i++) {
+		for (j = -20; j <= 20; j++) {
+			pf->gen = 1000 + i;
+			f->gen = 1000 + j;
+			if (i || j)
+				KUNIT_EXPECT_NE(test, fl_settings_gen(f, pf), was);
+		}
+	}
+}
+
 static struct kunit_case fl_kunit_cases[] = {
 	KUNIT_CASE(fl_kunit_arithmetic),
 	KUNIT_CASE(fl_kunit_swift),
@@ -371,6 +395,7 @@ static struct kunit_case fl_kunit_cases[] = {
 	KUNIT_CASE(fl_kunit_soze_share),
 	KUNIT_CASE(fl_kunit_telemetry),
 	KUNIT_CASE(fl_kunit_rtt_walk),
+	KUNIT_CASE(fl_kunit_generations),
 	{}
 };
 

@@ -227,7 +227,7 @@ static void ledbat_adopt(struct sock *sk)
 	struct ledbat_flow *fl;
 
 	fl = kzalloc(sizeof(*fl),
-		    GFP_ATOMIC | __GFP_NOWARN | __GFP_ACCOUNT);
+		     GFP_ATOMIC | __GFP_NOWARN | __GFP_ACCOUNT);
 	if (!fl)
 		return;
 	fl->fs = fl_sock_attach(sk, &ledbat_cc);

@@ -282,6 +282,19 @@ test_double_data()
 	expect "shortest echo, ns" "$(shortest_echo)" -ge $((plain - 2000))
 }
 
+# D-SACKs of echoes are not counted as data that came twice, once the echoes are there.
+test_dsack_count()
+{
+	flow -c prioplus -q 1 -b -1 -L 60 > /run/low &
+	flow -c prioplus -q 5 -p 5001 -b -1 -L 30 > /run/high
+	sleep 0.02
+	in_ns ca fairlane -j flow show dport 5000 > /run/show
+	expect "echoes" "$(jq '.[0].probe_echoes' /run/show)" -ge 5
+	expect "state" "$(jq -r '.[0].state' /run/show)" = sending
+	expect "D-SACKs of data" "$(in_ns ca ss -tinHO 'dport = :5000' | grep -c dsack_dups)" -eq 0
+	wait
+}
+
 # close() while stopped: everything is delivered. Abort: everything is freed.
 test_close_stopped()
 {
@@ -758,7 +771,7 @@ trap 'drop_net' EXIT
 # The stack distrusts times below 1 us, and booting takes none here.
 sleep 0.01
 load || exit 1
-tests=${*:-addresses priorities priority_change live_priority probes trace loss ack_loss reordering double_data close_stopped switch
+tests=${*:-addresses priorities priority_change live_priority probes trace loss ack_loss reordering double_data dsack_count close_stopped switch
 	listener poor_peers base_rtt settings ledbat prioplus_ledbat one_way deadlines many_flows
 	ecn mixed_mtu path_change short_flows removal}
 run_tests 1 $tests
