@@ -5,7 +5,6 @@
  */
 #include "pp_count.h"
 
-
 /* A crowd: what a newcomer may do, each of them would do. */
 #define PP_CROWDED		4
 /* One of a crowd grows by 1 / this in an RTT: half in two, as in the paper. */
