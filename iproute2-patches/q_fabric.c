@@ -185,12 +185,14 @@ static int parse_bands(int argc, char **argv, struct nlmsghdr *n)
  *	PRESET_ECN_NS
  * @credit_permille: part of the line that credits ask for; 0: there are none
  */
-static const struct preset {
+struct preset {
 	const char *name;
 	const char *port;
 	const char *bands;
 	unsigned int credit_permille;
-} presets[] = {
+};
+
+static const struct preset presets[] = {
 	/* thresholds that keep green data's queue short beside DCTCP */
 	{ "flexpass",
 	  "limit 4mb bands 3 dscp 40:1 41,43:2 42:2:red",

@@ -373,7 +373,7 @@ void fl_sender_before_xmit(struct fl_sender *s);
 void fl_sender_info(const struct fl_sender *s, struct fl_info *info);
 u32 fl_sender_due(const struct fl_sender *s);
 void fl_sender_red(struct fl_sender *s, u32 seq, u32 bytes, u32 segs);
-bool fl_sender_copy(struct fl_sender *s);
+bool fl_sender_copy(struct fl_sender *s, u32 due_segs);
 
 void fl_sender_credit(struct sock *sk, const struct fl_credit_msg *m);
 void fl_sender_seen(struct sock *sk, const struct fl_credit_msg *m);

@@ -115,13 +115,14 @@ static bool fl_copy_send(struct sock *sk, struct sk_buff *skb)
 /**
  * fl_sender_copy() - credit is left: send the oldest red packet again that may be lost
  * @s: the sender; caller holds the socket lock, BH off
+ * @due_segs: what fl_sender_due() says
  *
  * Nothing that was acknowledged or sent again already. Nothing with acknowledged data after
  * it either: that is lost, and the stack knows.
  *
  * Return: has a copy left?
  */
-bool fl_sender_copy(struct fl_sender *s)
+bool fl_sender_copy(struct fl_sender *s, u32 due_segs)
 {
 	struct sock *sk = s->node.sk;
 	struct tcp_sock *tp = tcp_sk(sk);
@@ -145,7 +146,7 @@ bool fl_sender_copy(struct fl_sender *s)
 		if (tp->sacked_out && before(TCP_SKB_CB(skb)->seq,
 					     tcp_highest_sack_seq(tp)))
 			continue;
-		if (tcp_skb_pcount(skb) > fl_sender_due(s))
+		if (tcp_skb_pcount(skb) > due_segs)
 			return false;
 		s->copying = true;
 		sent = fl_copy_send(sk, skb);

@@ -241,11 +241,12 @@ static void fl_sender_rest(struct fl_sender *s)
 {
 	struct sock *sk = s->node.sk;
 	u64 wasted = s->gate.wasted;
+	u32 due_segs;
 
 	if (test_bit(TSQ_THROTTLED, &sk->sk_tsq_flags))
 		return;
-	while (fl_sender_due(s) && fl_sender_copy(s))
-		;
+	for (due_segs = fl_sender_due(s); due_segs && fl_sender_copy(s, due_segs);)
+		due_segs = fl_sender_due(s);
 	/* pairs with fl_sender_credit() */
 	fl_gate_waste(&s->gate, smp_load_acquire(&s->gate.in));
 	if (s->gate.wasted == wasted)
