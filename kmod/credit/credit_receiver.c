@@ -135,6 +135,7 @@ void fl_receiver_end(struct fl_receiver *r)
 static bool fl_receiver_willing(const struct sock *sk)
 {
 	return READ_ONCE(fl_credit_of(sock_net(sk))->credit) &&
+	       !fl_is_off(sock_net(sk)) &&
 	       fl_credit_possible(sk) &&
 	       (1 << READ_ONCE(sk->sk_state)) &
 	       (TCPF_ESTABLISHED | TCPF_FIN_WAIT1 | TCPF_FIN_WAIT2);
@@ -172,7 +173,9 @@ void fl_receiver_request(struct sock *sk, const struct fl_credit_msg *m)
 	fl_credit_note(sock_net(sk), FL_CREDIT_N_REQUESTS, 1);
 	node = fl_credit_find(sk, FL_CREDIT_RECEIVES);
 	r = node ? fl_receiver_of(node) : NULL;
-	if (!r && fl_receiver_willing(sk))
+	if (r && fl_is_off(sock_net(sk)))
+		r = NULL;
+	else if (!r && fl_receiver_willing(sk))
 		r = fl_receiver_make(sk);
 	if (!r) {
 		fl_credit_note(sock_net(sk), FL_CREDIT_N_REFUSED, 1);

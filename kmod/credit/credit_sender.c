@@ -322,8 +322,11 @@ void fl_sender_credit(struct sock *sk, const struct fl_credit_msg *m)
 	}
 	if (m->type == FL_CREDIT_GRANT) {
 		/* the number before that of the first credit */
-		if (!s->known)
+		if (!s->known) {
 			WRITE_ONCE(s->newest, m->number);
+			/* not 0 where another control had credits before us */
+			WRITE_ONCE(s->gate.number, m->number);
+		}
 		s->known = true;
 	} else {
 		fl_sender_put(s, m);

@@ -77,6 +77,7 @@ typedef void fl_profile_watch_fn(struct net *net);
 extern fl_profile_watch_fn __rcu *fl_profile_watch;
 
 const struct fl_profile *fl_profile_get(const struct net *net);
+bool fl_is_off(const struct net *net);
 
 /* Generation of a profile; settings read after this are no older. */
 static inline u32 fl_profile_gen(const struct fl_profile *pf)

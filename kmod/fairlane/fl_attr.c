@@ -456,6 +456,8 @@ void fl_attr_info(struct sock *sk, const struct fl_sock *f,
 	info->policy = f ? fl_sock_policy(f) : 0;
 	if (sk->sk_state == TCP_LISTEN)
 		info->flags |= FL_INFO_LISTENER;
+	if (f && *f->had)
+		info->flags |= FL_INFO_OFF;
 	strscpy(info->cc, fl_cc_name(sk), sizeof(info->cc));
 	at = f ? rcu_dereference(f->attached) : NULL;
 	if (at)

@@ -23,6 +23,8 @@
 #include <linux/mutex.h>
 #include <linux/netlink.h>
 #include <linux/spinlock.h>
+#include <linux/sysctl.h>
+#include <linux/workqueue.h>
 #include <linux/xarray.h>
 #include <net/net_namespace.h>
 #include <net/netlink.h>
@@ -37,6 +39,26 @@
 struct genl_info;
 struct genl_family;
 struct netlink_callback;
+
+/**
+ * struct fl_off - whether a namespace does without our congestion controls, fl_off.c
+ * @on: it does: net.fairlane.off
+ * @closing: the namespace goes: @work is not queued any more
+ * @lock: of @closing
+ * @work: brings flows to where they should be
+ * @again: jiffies until it looks again at those that were locked; the work's
+ * @header: of the sysctl
+ * @table: likewise
+ */
+struct fl_off {
+	u32 on;
+	bool closing;
+	spinlock_t lock;		/* closing */
+	struct delayed_work work;
+	unsigned long again;
+	struct ctl_table_header *header;
+	struct ctl_table table[2];
+};
 
 /**
  * struct fl_ns - the control plane of a network namespace
@@ -64,6 +86,7 @@ struct netlink_callback;
  * @event_seq: number of the last event
  * @event_second: the second that @event_spent is of
  * @event_spent: events of sockets, by a hash of their owner
+ * @off: does it do without our congestion controls?
  */
 struct fl_ns {
 	struct net *net;
@@ -89,6 +112,7 @@ struct fl_ns {
 	u64 event_seq;
 	u32 event_second;
 	u16 event_spent[1 << FL_EVENT_OWNERS_SHIFT];
+	struct fl_off off;
 };
 
 /**
@@ -253,6 +277,10 @@ void fl_lookup_each(struct net *net, void (*act)(struct sock *sk, void *arg),
 /* fl_event.c */
 extern const struct genl_family *fl_family;
 void fl_event_send(struct fl_ns *ns, const struct fl_event *ev);
+
+/* fl_off.c */
+int fl_off_init(void);
+void fl_off_exit(void);
 
 /* fl_limit.c */
 /* The two that pay for a socket: fl_sock.account[]. */

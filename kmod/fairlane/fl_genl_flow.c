@@ -172,10 +172,10 @@ static int fl_flow_put_attrs(struct sk_buff *skb, struct user_namespace *user,
 	struct fl_tuple t;
 	int len;
 
-	/* cookie, two addresses, name of the control; eight of at most 4 bytes */
+	/* cookie, two addresses, names of two controls; eight of at most 4 bytes */
 	BUILD_BUG_ON(nla_total_size_64bit(sizeof(u64)) +
 		     2 * nla_total_size(sizeof(struct in6_addr)) +
-		     nla_total_size(sizeof(info.cc)) +
+		     2 * nla_total_size(sizeof(info.cc)) +
 		     8 * nla_total_size(sizeof(u32)) +
 		     (ARRAY_SIZE(fl_always) + ARRAY_SIZE(fl_optional)) *
 		     nla_total_size_64bit(sizeof(u64)) > FL_FLOW_BYTES);
@@ -195,6 +195,8 @@ static int fl_flow_put_attrs(struct sk_buff *skb, struct user_namespace *user,
 	fl_append_u8(skb, FL_A_FLOW_TCP_STATE, READ_ONCE(sk->sk_state));
 	fl_append_u32(skb, FL_A_FLOW_UID, from_kuid_munged(user, sk->sk_uid));
 	fl_append(skb, FL_A_FLOW_CC, info.cc, strlen(info.cc) + 1);
+	if (info.flags & FL_INFO_OFF)
+		fl_append(skb, FL_A_FLOW_HAD_CC, f->had, sizeof(f->had));
 	fl_append_u32(skb, FL_A_FLOW_PRIORITY, info.priority);
 	fl_append_fields(skb, &info, fl_always, ARRAY_SIZE(fl_always), false);
 	fl_append_fields(skb, &info, fl_optional, ARRAY_SIZE(fl_optional),

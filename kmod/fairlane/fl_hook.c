@@ -18,6 +18,14 @@
 /* The next user mostly comes soon. */
 #define FL_HOOK_LINGER	(10 * HZ)
 
+/* Should a namespace have the hooks? */
+static bool fl_hook_wanted(struct fl_tel_net *tn)
+{
+	return !fl_is_off(tn->net) &&
+	       (READ_ONCE(tn->profile->telemetry) == FL_TEL_ALL ||
+		atomic_read(&tn->users));
+}
+
 /* Registers the hooks of a namespace, or takes them back. Without memory the next user
  * has it tried again. Context: work.
  */
@@ -25,8 +33,7 @@ static void fl_hook_work(struct work_struct *work)
 {
 	struct fl_tel_net *tn = container_of(to_delayed_work(work),
 					     struct fl_tel_net, work);
-	bool want = READ_ONCE(tn->profile->telemetry) == FL_TEL_ALL ||
-		    atomic_read(&tn->users);
+	bool want = fl_hook_wanted(tn);
 
 	if (want == tn->hooked)
 		return;
@@ -201,8 +208,7 @@ static void fl_hook_settings(struct net *net)
 {
 	struct fl_tel_net *tn = fl_tel_net_of(net);
 
-	if (READ_ONCE(tn->hooked) !=
-	    (READ_ONCE(tn->profile->telemetry) == FL_TEL_ALL))
+	if (READ_ONCE(tn->hooked) != fl_hook_wanted(tn))
 		fl_hook_queue(tn, 0);
 }
 

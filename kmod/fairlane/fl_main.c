@@ -7,6 +7,7 @@
  *  - measured base RTTs (fl_base_rtt.c),
  *  - settings of sockets and who may change them: the control plane
  *    (fl_control.h and what it names),
+ *  - how a namespace does without our congestion controls (fl_off.c),
  *  - delay samples in nanoseconds (fl_rtt.c),
  *  - telemetry: sockets that have it (fl_telemetry.c), the option in their
  *    segments (fl_option.c).
@@ -37,6 +38,7 @@ static const struct fl_part fl_parts[] = {
 	{ fl_speed_init, fl_speed_exit },
 	{ fl_base_rtt_init, fl_base_rtt_exit },
 	{ fl_telemetry_init, fl_telemetry_exit },
+	{ fl_off_init, fl_off_exit },
 	/* these show what those above have: they begin later and end before */
 	{ fl_genl_init, fl_genl_exit },
 	{ fl_sockopt_init, fl_sockopt_exit },

@@ -35,6 +35,7 @@
 #include <trace/events/sock.h>
 #include <trace/events/tcp.h>
 
+#include "fl_off.h"
 #include "fl_prefix.h"
 
 static const struct rhashtable_params fl_table_params = {
@@ -106,6 +107,8 @@ static void fl_sock_remove(struct fl_sock *f)
 		rhashtable_remove_fast(&fl_table, &f->node, fl_table_params);
 		if (f->cookie)
 			xa_erase_bh(&f->ns->flows, f->cookie);
+		if (*f->had)
+			atomic64_dec(&f->ns->stats[FL_A_STAT_OFF_FLOWS]);
 		fl_limit_release(f);
 	}
 	spin_unlock_bh(&f->lock);
@@ -285,6 +288,8 @@ struct fl_sock *fl_sock_attach(struct sock *sk, const struct fl_cc *cc)
 	fl_count(f->ns, FL_A_STAT_FLOWS_CC);
 	rcu_assign_pointer(f->attached, &cc->none);
 	fl_sock_begin(sk, f, sk->sk_state);
+	if (unlikely(READ_ONCE(f->ns->off.on)))
+		fl_off_note(f);
 	return f;
 }
 EXPORT_SYMBOL_GPL(fl_sock_attach);

@@ -116,6 +116,9 @@ struct fl_decided {
  * @gone: the socket is going: nothing is set, listed or charged any more
  * @cookie: the socket's, once it is in @ns' list; 0 = not yet
  * @node: in the table of all flows, by @sk
+ * @had: the control to come back to when the namespace is on again, "" = none; changed
+ *	under the socket lock and @lock
+ * @given: what it has instead, to compare with: it is not held
  * @account: who pays for the weight, NULL = not counted; fl_limit.c. Writers'
  *	alone, who come no more once @ref is 0
  * @rcu: readers in netlink and in the table
@@ -138,6 +141,8 @@ struct fl_sock {
 	bool gone;
 	u64 cookie;
 	struct rhash_head node;
+	char had[TCP_CA_NAME_MAX];
+	const struct tcp_congestion_ops *given;
 	union {
 		struct fl_account *account[2];
 		struct rcu_head rcu;

@@ -127,6 +127,8 @@ static void show_flow(const struct fairlane_flow *f,
 	}
 	if (flow_state(f)[0])
 		printf(" %s", flow_state(f));
+	if (f->had_cc[0])
+		printf(" off (had %s)", f->had_cc);
 	if (f->has_tcp && f->state == TCP_ESTABLISHED)
 		printf(" cwnd %u rtt %s", f->cwnd_pkts,
 		       show_time(f->rtt_us * 1000ULL));

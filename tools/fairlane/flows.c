@@ -84,6 +84,7 @@ static int keep_info(const struct fairlane_flow *flow, void *arg)
 	f = (struct fairlane_flow *)flows_find(r->list, flow->id.cookie);
 	if (f) {
 		f->info = flow->info;
+		memcpy(f->had_cc, flow->had_cc, sizeof(f->had_cc));
 		f->has_info = true;
 	}
 	return 0;
@@ -215,7 +216,7 @@ static void info_flags_json(cJSON *obj, uint32_t flags)
 {
 	static const char *const names[] = {
 		"probes", "telemetry", "telemetry_sent", "app_limited",
-		"listener", "one_way",
+		"listener", "one_way", "open", "off",
 	};
 	cJSON *list = cJSON_AddArrayToObject(obj, "flags");
 	size_t i;
@@ -332,6 +333,8 @@ cJSON *flow_json(const struct fairlane_flow *f,
 		info_json(obj, &f->info);
 	else if (f->has_diag)
 		diag_json(obj, &f->diag);
+	if (f->had_cc[0])
+		cJSON_AddStringToObject(obj, "had_cc", f->had_cc);
 	if (f->has_tcp)
 		tcp_json(obj, f);
 	if (procs) {

@@ -23,6 +23,7 @@ static const char usage[] =
 "  monitor                        who changes what: the audit trail\n"
 "  noise measure|respond          how much delays vary, and what follows\n"
 "  fabric show|path               switches: congestion roots, paths\n"
+"  off [all], on [all]            all sockets get the system's congestion control, live\n"
 "  check                          what is missing here, and the cure\n"
 "  report [FILE]                  everything that a bug report needs\n"
 "  top                            a live table of flows\n"
@@ -41,6 +42,7 @@ static const struct command objects[] = {
 	{ "save", cmd_save }, { "restore", cmd_restore }, { "run", cmd_run },
 	{ "weight", cmd_weight },
 	{ "noise", cmd_noise }, { "fabric", cmd_fabric },
+	{ "off", cmd_off }, { "on", cmd_on },
 };
 
 /* Do what a command line says, without its options: restore does, too. */

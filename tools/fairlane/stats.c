@@ -38,6 +38,11 @@ static const struct counter {
 	{ FL_A_STAT_EVENTS, "events", false, "changes and refusals reported" },
 	{ FL_A_STAT_EVENTS_LOST, "events_lost", false,
 	  "events that did not reach a reader" },
+	{ FL_A_STAT_OFF, "off", true, "net.fairlane.off: 1 by fairlane off" },
+	{ FL_A_STAT_OFF_FLOWS, "off_flows", true,
+	  "sockets whose congestion control off has taken away" },
+	{ FL_A_STAT_OFF_WAITING, "off_waiting", true,
+	  "sockets that still have it, for their owners have them locked" },
 };
 
 /**

@@ -288,6 +288,8 @@ int cmd_policy(struct words *w);
 int cmd_profile(struct words *w);
 int cmd_limits(struct words *w);
 int cmd_stats(struct words *w);
+int cmd_off(struct words *w);
+int cmd_on(struct words *w);
 int cmd_monitor(struct words *w);
 int cmd_check(struct words *w);
 int cmd_report(struct words *w);

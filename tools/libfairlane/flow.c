@@ -104,6 +104,7 @@ static void read_flow(struct nlattr **a, struct fairlane_flow *fl)
 	fl->uid = fl_u32(a, FL_A_FLOW_UID);
 	fl->ifindex = fl_u32(a, FL_A_FLOW_IFINDEX);
 	fl_string(a, FL_A_FLOW_CC, fl->cc, sizeof(fl->cc));
+	fl_string(a, FL_A_FLOW_HAD_CC, fl->had_cc, sizeof(fl->had_cc));
 	fl->has_info = true;
 	read_info(a, &fl->info);
 }

@@ -155,6 +155,58 @@ static void test_stalled_owner(void)
 	}
 }
 
+static void switch_off(const char *to)
+{
+	int fd = open("/proc/sys/net/fairlane/off", O_WRONLY);
+
+	signal(SIGALRM, too_long);
+	alarm(5);
+	REQUIRE(write(fd, to, 1) == 1);
+	exit(0);
+}
+
+/* Nor from switching off what all others have: he follows when he lets go. */
+static void test_stalled_off(void)
+{
+	static const char * const ccs[] = { "prioplus", "swift" };
+	struct pair p = make_pair(V4), other = make_pair(V6);
+	int fd = nl_open(), status, i;
+	struct stall s;
+	char name[16];
+	socklen_t len;
+	pid_t pid;
+
+	for (i = 0; i < 2; i++) {
+		REQUIRE(!setsockopt(p.client, IPPROTO_TCP, TCP_CONGESTION, ccs[i], strlen(ccs[i])));
+		REQUIRE(!setsockopt(other.client, IPPROTO_TCP, TCP_CONGESTION, ccs[i],
+				    strlen(ccs[i])));
+		stall_begin(&s, p.client);
+		pid = fork();
+		if (!pid)
+			switch_off("1");
+		REQUIRE(waitpid(pid, &status, 0) == pid);
+		EQUAL(status, 0);
+		EQUAL(stat_of(fd, FL_A_STAT_OFF), 1);
+		EQUAL(stat_of(fd, FL_A_STAT_OFF_FLOWS), 1);
+		EQUAL(stat_of(fd, FL_A_STAT_OFF_WAITING), 1);
+		stall_end(&s);
+		wait_ns(1000000000);
+		EQUAL(stat_of(fd, FL_A_STAT_OFF_FLOWS), 2);
+		EQUAL(stat_of(fd, FL_A_STAT_OFF_WAITING), 0);
+		EQUAL(stat_of(fd, FL_A_STAT_FLOWS_CC), 0);
+		len = sizeof(name);
+		REQUIRE(!getsockopt(p.client, IPPROTO_TCP, TCP_CONGESTION, name, &len));
+		REQUIRE(!strcmp(name, "cubic") || !strcmp(name, "reno"));
+		pid = fork();
+		if (!pid)
+			switch_off("0");
+		REQUIRE(waitpid(pid, &status, 0) == pid);
+		EQUAL(status, 0);
+		EQUAL(stat_of(fd, FL_A_STAT_FLOWS_CC), 2);
+	}
+	close_pair(&other);
+}
+
 /* Made over netlink for a socket that goes at the same time: settings of no socket must
  * not stay.
  */
@@ -244,6 +296,7 @@ static void test_events_of_others(void)
 
 const struct test hostile_tests[] = {
 	{ "stalled_owner", test_stalled_owner },
+	{ "stalled_off", test_stalled_off },
 	{ "going_socket", test_going_socket },
 	{ "events_of_others", test_events_of_others },
 	{ }

@@ -320,6 +320,24 @@ test_limits()
 	expect "default" "$(json limits_show -n ca limits show | jq -c '[.prio, .weight, .budget, .uids]')" = '[6,10,null,[]]'
 }
 
+test_off()
+{
+	sinks 5201
+	in_ns ca iperf3 -c 10.0.2.1 -C prioplus -t 100 > /dev/null 2>&1 &
+	pids+=($!)
+	sleep 0.1
+	json off -n ca off > /run/a
+	# the connection with iperf3's words has our control, too
+	expect "taken" "$(jq -c '[.off, .off_flows >= 1, .off_waiting]' /run/a)" = '[true,true,0]'
+	json flow_show -n ca flow show > /run/a
+	expect "shown" "$(jq -r '[.[] | select(.had_cc == "prioplus") | .cc] | unique[]' /run/a)" = cubic
+	expect "flags" "$(jq -r '[.[] | select(.had_cc) | .flags | index("off") != null] | unique[]' /run/a)" = true
+	expect "in stats" "$(json stats -n ca stats | jq .off)" -eq 1
+	expect "on" "$(fl on)" = 'on: sockets have their congestion controls back'
+	expect "shown" "$(fl -j flow show | jq -r '[.[] | select(.had_cc)] | length')" -eq 0
+	refused 1 'what is "nonsense"?' off nonsense
+}
+
 test_stats()
 {
 	local before
@@ -418,6 +436,10 @@ test_save_restore()
 	grep -v '^#' /run/three | cmp -s - /run/one || fault "a saved file is different: $(cat /run/three)"
 	fairlane -n cb restore < /run/one || fault "restore of stdin"
 	fairlane -n cb save | cmp -s - /run/one || fault "not the same in another namespace"
+	# What the unit does when it stops.
+	accepted restore /dev/null
+	fl save | grep -qv '^limits set prio 6 weight 10 budget none$' && fault "stopped, and there is $(fl save)"
+	accepted restore /run/one
 	# Bad lines: of the tool, of the kernel. Nothing is lost.
 	{ cat /run/one; echo 'policy add order 30 prio 16'; } > /run/wrong
 	refused 1 '/run/wrong line 8: prio 16' restore /run/wrong

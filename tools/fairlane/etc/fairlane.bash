@@ -29,7 +29,7 @@ _fairlane_words()
 {
 	case $1:$2 in
 	:)
-		echo flow policy profile limits stats monitor check report top save \
+		echo flow policy profile limits stats monitor off on check report top save \
 			restore run weight noise fabric -j -p -d -n -V -h ;;
 	flow:) echo show set watch help ;;
 	flow:set) echo "$_fairlane_filter" "$_fairlane_settings" fd all ;;
@@ -57,6 +57,7 @@ _fairlane_words()
 	stats:*) echo --openmetrics help ;;
 	monitor:*) echo flow refused policy profile limits count timeout help ;;
 	top:*) echo "$_fairlane_filter" interval count sort help ;;
+	off:*|on:*) echo all help ;;
 	restore:*) echo --check ;;
 	weight:) echo shortest-first coflow altruistic help ;;
 	weight:*)

@@ -407,6 +407,7 @@ enum fl_state {
 #define FL_INFO_LISTENER	0x10	/* settings for accepted sockets */
 #define FL_INFO_OWD		0x20	/* one-way delay by telemetry, not RTT */
 #define FL_INFO_OPEN		0x40	/* PrioPlus: silent for a second, so an ordinary control */
+#define FL_INFO_OFF		0x80	/* net.fairlane.off took its control away */
 
 /**
  * struct fl_info - what a socket does and why (FL_SO_INFO)
@@ -619,6 +620,7 @@ enum {
 	FL_A_FLOW_CREDIT_SEGS,		/* u32 */
 	FL_A_FLOW_OPENS,		/* u32 */
 	FL_A_FLOW_UNSET,		/* u32 FLOW_SET: take back, bits of fl_setting_id */
+	FL_A_FLOW_HAD_CC,		/* string, with FL_INFO_OFF: what it had before */
 	__FL_A_FLOW_MAX,
 };
 
@@ -748,6 +750,9 @@ enum {
 	FL_A_STAT_EVENTS,		/* sequence number of the last event */
 	FL_A_STAT_EVENTS_LOST,		/* no memory; slow readers see a gap */
 	FL_A_STAT_VERSION,		/* string: of fairlane.ko */
+	FL_A_STAT_OFF,			/* net.fairlane.off: 0 or 1 */
+	FL_A_STAT_OFF_FLOWS,		/* sockets whose control was taken away */
+	FL_A_STAT_OFF_WAITING,		/* ... whose owner keeps us from doing that, now */
 	__FL_A_STAT_MAX,
 };
 

@@ -1,0 +1,218 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck disable=SC2048,SC2086,SC2317,SC3044 # words; called by name; own functions
+#
+# Off by one word: live connections go on with the system's control, and come back.
+#
+#	ca --- cr --- cb	1 Gbit/s from cr to cb, base RTT about 35 us
+#
+# Names of tests as arguments select. Needs root, lablink, ip, tc, ss, jq and, in PATH,
+# fairlane, flowgen and lablink-ctl; $MODULES is the folder of the modules.
+set -u
+# shellcheck disable=SC1090,SC1091 # guest.sh is looked at by itself
+. "${LIB:?the file selftests/lib/guest.sh}"
+: "${MODULES:?folder of the modules}"
+controls='prioplus soze d2tcp flexpass'
+[ "${TEST_LEVEL:-all}" = check ] || controls="$controls prioplus-ledbat swift ledbat expresspass flexpass-ly"
+tracing=/sys/kernel/tracing
+port=5000
+
+load() { load_modules fairlane tcp_swift tcp_ledbat tcp_d2tcp tcp_prioplus tcp_soze fairlane_credit tcp_expresspass tcp_flexpass sch_fabric; }
+drop_net() { drop_nodes ca cr cb; }
+
+net()
+{
+	port=$((port + 10))
+	sysctl -q -w net.fairlane.off=0
+	three_nodes ca cr cb '10gbit' 'quickack 1' || return 1
+	for n in ca cb; do
+		in_ns $n sysctl -q -w net.fairlane.line_rate_mbps=1000 net.ipv4.tcp_congestion_control=cubic \
+			net.fairlane.research.fluct_ns=30000 net.fairlane.noise_ns=10000
+	done
+	tc -n cr qdisc replace dev east root handle 1: pfifo limit 500
+	flow -p $port -c cubic -b 1000 > /dev/null
+}
+
+flow() { flowgen -f ca -t cb -a 10.0.2.1 "$@"; }
+
+# The tool in the senders' namespace.
+fl() { fairlane -n ca "$@"; }
+
+# Congestion control of the socket in ca that sends to port $1.
+cc_to() { fl -j flow show dport "$1" | jq -r '.[0].cc'; }
+
+# Number of probes of PrioPlus flows of this test since probes_from: those of earlier ones
+# are still closing.
+probes() { grep fl_prioplus_probe $tracing/trace | grep -c ":${port%?}[0-9] "; }
+probes_from()
+{
+	mount -t tracefs none $tracing 2> /dev/null
+	echo > $tracing/trace
+	echo 1 > $tracing/events/fairlane/enable || fault "no tracepoints"
+}
+
+# stat NAME: a counter of ca.
+stat() { fl -j stats | jq ".$1"; }
+
+# mark_bytes FILE N: what flow 0 has received until the Nth mark, and since the one before.
+mark_bytes() { awk -v n="$2" '$1 == "mark" && ++i == n { for (k = 2; k < NF; k++) if ($k == "bytes") print $(k + 1) }' "$1"; }
+
+# Every control: off, cubic goes on; nothing of ours is on the socket; on, it is back.
+test_every_control()
+{
+	for cc in $controls; do
+		port=$((port + 1))
+		# with ECN only if both ends ask for it
+		[ $cc != d2tcp ] || listener='-l d2tcp'
+		flow -p $port -c $cc ${listener-} -q 3 -b -1 -L 30 10:all:mark 20:all:mark 30:all:mark > /run/out &
+		listener=
+		sleep 0.01
+		expect "before" "$(cc_to $port)" = $cc
+		fl off > /run/off || fault "off: $(cat /run/off)"
+		expect "$cc off" "$(cc_to $port)" = cubic
+		expect "sockets with ours after $cc" "$(stat flows_cc)" -eq 0
+		expect "sockets taken from $cc" "$(stat off_flows)" -eq 1
+		fl flow show dport $port | grep -q " cubic .*off (had $cc)" ||
+			fault "flow show: $(fl flow show dport $port)"
+		sleep 0.01
+		fl on > /run/off || fault "on: $(cat /run/off)"
+		expect "$cc on" "$(cc_to $port)" = $cc
+		expect "sockets taken" "$(stat off_flows)" -eq 0
+		wait
+		# 10 ms at 1 Gbit/s are 1.2 MB
+		expect "bytes of $cc" "$(mark_bytes /run/out 1)" -ge 300000
+		expect "bytes after $cc was off" "$(mark_bytes /run/out 2)" -ge 300000
+		expect "bytes after $cc was on" "$(mark_bytes /run/out 3)" -ge 300000
+	done
+}
+
+# A flow that waits for a higher priority, with nothing in flight, sends at once.
+test_stopped()
+{
+	flow -p $port -c prioplus -q 1 -b -1 -L 60 40:all:mark 60:all:mark > /run/low &
+	sleep 0.02
+	flow -p $((port + 1)) -c prioplus -q 5 -b -1 -L 40 > /run/high &
+	sleep 0.01
+	expect "state" "$(fl -j flow show dport $port | jq -r '.[0].state')" = stopped
+	fl off > /dev/null
+	probes_from
+	sleep 0.01
+	expect "probes" "$(probes)" -eq 0
+	expect "window of the one that waited" "$(in_ns ca ss -tinHO "dport = :$port" | grep -oE 'cwnd:[0-9]+' | cut -d: -f2)" -ge 1
+	fl on > /dev/null
+	sleep 0.005
+	[ "$(probes)" -gt 0 ] || fault "no probes after on"
+	wait
+	expect "bytes of the one that waited" "$(mark_bytes /run/low 2)" -ge 200000
+}
+
+# New sockets, connecting and accepting, by name and by default.
+test_new_sockets()
+{
+	in_ns ca sysctl -q -w net.ipv4.tcp_congestion_control=prioplus
+	fl off > /dev/null
+	probes_from
+	port=${port%?}0
+	for ask in '-c prioplus' '' '-r -c soze' '-c expresspass'; do
+		port=$((port + 1))
+		flow -p $port $ask -q 1 -b -1 -L 20 > /run/out &
+		sleep 0.01
+		expect "sockets with ours ($ask)" "$(stat flows_cc)" -eq 0
+		[ "$ask" = '-r -c soze' ] || expect "control ($ask)" "$(cc_to $port)" = cubic
+		wait
+		expect "bytes ($ask)" "$(field received 0 /run/out)" -ge 1000000
+	done
+	# of the moment between the handshake and the work
+	expect "probes of two flows" "$(probes)" -le 2
+
+	fl on > /dev/null
+	flow -p $((port + 1)) -c prioplus -q 1 -b -1 -L 10 > /run/out &
+	sleep 0.005
+	expect "after on" "$(cc_to $((port + 1)))" = prioplus
+	wait
+}
+
+# What somebody chose meanwhile stays.
+test_chosen_meanwhile()
+{
+	flow -p $port -c prioplus -q 3 -b -1 -L 40 20:all:cc=reno > /run/out &
+	sleep 0.01
+	fl off > /dev/null
+	sleep 0.015
+	expect "chosen while off" "$(cc_to $port)" = reno
+	fl on > /dev/null
+	expect "after on" "$(cc_to $port)" = reno
+	expect "sockets taken" "$(stat off_flows)" -eq 0
+	wait
+}
+
+# The modules can be removed while their connections go on.
+test_modules_go()
+{
+	for cc in prioplus soze flexpass; do
+		port=$((port + 1))
+		flow -p $port -c $cc -q 3 -b -1 -L 60 20:all:mark 60:all:mark > /run/out &
+		sleep 0.02
+		! rmmod tcp_$cc 2> /dev/null || fault "tcp_$cc has a user and is gone"
+		fl off > /dev/null
+		rmmod tcp_$cc || fault "tcp_$cc stays"
+		# there is nothing to come back to: what is there stays
+		fl on > /dev/null
+		expect "without the module" "$(cc_to $port)" = cubic
+		wait
+		expect "bytes after tcp_$cc had gone" "$(mark_bytes /run/out 2)" -ge 2000000
+		load
+	done
+}
+
+# A host that is off stays off for containers that come; off all reaches those that are
+# there.
+test_namespaces()
+{
+	flow -p $port -c prioplus -q 3 -b -1 -L 60 > /run/out &
+	sleep 0.01
+	expect "off of one" "$(fairlane -j off | jq .off)" = true
+	expect "another" "$(cc_to $port)" = prioplus
+	ip netns add cnew
+	expect "a new one" "$(in_ns cnew sysctl -n net.fairlane.off)" -eq 1
+	ip netns del cnew
+	fairlane off all | grep -q 'network namespaces are off' || fault "off all"
+	expect "off all" "$(cc_to $port)" = cubic
+	fairlane on all > /dev/null
+	expect "on all" "$(cc_to $port)" = prioplus
+	wait
+}
+
+# The receiver's host is off: it reflects nothing and gives no credit.
+test_receiver()
+{
+	for cc in soze expresspass; do
+		port=$((port + 1))
+		flow -p $port -c $cc -b -1 -L 420 0:all:mbps=20 350:all:mark 420:all:mark > /run/out &
+		sleep 0.01
+		fairlane -n cb off > /dev/null
+		# ten requests without an answer take a third of a second
+		sleep 0.34
+		fl -d flow show dport $port > /run/a
+		grep -q fallback /run/a || fault "$cc does not see it: $(cat /run/a)"
+		fairlane -n cb on > /dev/null
+		wait
+		expect "bytes of $cc without its peer" "$(mark_bytes /run/out 2)" -ge 100000
+	done
+}
+
+# Without privilege nobody switches anything, and other words are refused.
+test_refusals()
+{
+	for bad in 2 -1 x; do
+		! in_ns ca sysctl -q -w net.fairlane.off=$bad 2> /dev/null || fault "takes $bad"
+	done
+	in_ns ca setpriv --reuid=65534 --regid=65534 --clear-groups "$(command -v fairlane)" off > /run/a 2>&1 &&
+		fault "everybody may"
+	grep -q 'cannot write' /run/a || fault "says $(cat /run/a)"
+	expect "off" "$(in_ns ca sysctl -n net.fairlane.off)" -eq 0
+}
+
+cp "$(command -v fairlane)" /run/fairlane && PATH=/run:$PATH
+load || exit 1
+run_tests 1 ${*:-modules_go every_control stopped new_sockets chosen_meanwhile namespaces receiver refusals}
