@@ -72,7 +72,10 @@ static void flexpass_begin(struct sock *sk, struct fl_sock *fs,
 /* Context of this and what follows: socket lock held. */
 static u32 flexpass_room(const struct fl_sender *s)
 {
-	return fp_window_room(&flexpass_of(s)->wnd, s->red_segs, (u32)s->gate.credits);
+	u32 rtt_us = tcp_sk(s->node.sk)->srtt_us >> 3;
+
+	return fp_window_room(&flexpass_of(s)->wnd, s->red_segs, ktime_get_ns(),
+			      rtt_us * NSEC_PER_USEC);
 }
 
 static u32 flexpass_unsure(const struct fl_sender *s)

@@ -7,15 +7,33 @@
  * or is lost.
  *
  *	alpha = (1 - g) alpha + g F		once an RTT of red segments
- *	W = W (1 - alpha / 2)			in an RTT with marks
+ *	W = W (1 - alpha / 2)			in an RTT with marks, while W > E
  *	W = W / 2				at most once a window, for losses
- *	W = W + 1 in an RTT, doubled until the first mark or loss
+ *	W = W + 1 in an RTT, doubled until the first mark or loss; of 1 to 4 packets
+ *						only while W < E
+ *	W = W + sqrt(W) for a packet		while W < 1
+ *	E = ((1 - alpha) / alpha)^2
  *
- * One segment in an RTT may be too much: a thousand flows to one host, or a queue that
- * drains by a small part of the line. So W goes below 1, and then means segments for a
- * credit, of which one may be out. Credits come the slower the more flows there are.
+ * E is what a flow with this alpha should have, about what DCTCP comes to. All flows of a
+ * port meet the same marks, so E is the same for all. Windows of a packet or two need
+ * it: one packet tells little, and whoever meets three marks in a row would else
+ * have next to nothing for a long time, while the others take its place.
+ *
+ * Parts of packets count. A window of 1.3 is 2 packets in three RTTs of ten. One segment in
+ * an RTT may be too much: a thousand flows to one host, or a queue that drains by a small
+ * part of the line. So W goes below 1: one segment in 1 / W RTTs, one out at a time. Nothing
+ * wakes the flow then but credits and ACKs: what is late is made up for.
  */
 #include "flexpass/core/fp_window.h"
+#include "lib/isqrt.h"
+
+#define FP_ALPHA_ONE	BIT(FP_ALPHA_SHIFT)
+/* Before anything is known; DCTCP has 1, which is much for windows of many packets. */
+#define FP_ALPHA_START	(FP_ALPHA_ONE / 2)
+/* Windows from 1 to so many packets do not grow beyond E. */
+#define FP_EVEN_PKTS	4
+/* Segments below a window of 1 that may be late. */
+#define FP_LATE		16
 
 /**
  * fp_window_init() - a new flow
@@ -26,6 +44,7 @@ void fp_window_init(struct fp_window *w, u32 first_pkts)
 {
 	*w = (struct fp_window) {
 		.wnd = first_pkts << FP_WND_SHIFT,
+		.alpha = FP_ALPHA_START,
 		.slow_start = true,
 	};
 }
@@ -35,14 +54,22 @@ static void fp_window_shrink(struct fp_window *w, u32 by)
 	w->wnd = max_t(u32, w->wnd - by, FP_WND_MIN);
 }
 
+/* Is the window larger than E? */
+static bool fp_window_above(const struct fp_window *w)
+{
+	u64 free = FP_ALPHA_ONE - w->alpha;
+
+	return (u64)w->wnd * w->alpha * w->alpha > free * free << FP_WND_SHIFT;
+}
+
 static void fp_window_grow(struct fp_window *w, u32 came)
 {
-	if (w->wnd < FP_WND_ONE)
-		w->wnd += FP_WND_ONE;
-	else if (w->slow_start)
+	if (w->slow_start)
 		w->wnd += came << FP_WND_SHIFT;
-	else
-		w->wnd += (came << 2 * FP_WND_SHIFT) / w->wnd;
+	else if (w->wnd < FP_WND_ONE)
+		w->wnd += fl_isqrt((u64)w->wnd << FP_WND_SHIFT);
+	else if (w->wnd >= FP_EVEN_PKTS * FP_WND_ONE || !fp_window_above(w))
+		w->wnd += div_u64((u64)came << 2 * FP_WND_SHIFT, w->wnd);
 	w->wnd = min_t(u32, w->wnd, FP_WND_MAX_PKTS << FP_WND_SHIFT);
 }
 
@@ -56,8 +83,9 @@ static void fp_window_round(struct fp_window *w, u32 sent)
 	/* rounded up: the rest would never fade */
 	w->alpha -= (w->alpha + BIT(FP_G_SHIFT) - 1) >> FP_G_SHIFT;
 	w->alpha += part >> FP_G_SHIFT;
-	if (marked)
-		fp_window_shrink(w, (w->wnd * w->alpha) >> (FP_ALPHA_SHIFT + 1));
+	if (marked && fp_window_above(w))
+		fp_window_shrink(w, ((u64)w->wnd * w->alpha) >> (FP_ALPHA_SHIFT + 1));
+	w->carry = (w->carry + w->wnd) & (FP_WND_ONE - 1);
 	w->round_begin = w->seen;
 	w->round_end = sent;
 	w->round_marks = w->marks;
@@ -95,19 +123,29 @@ void fp_window_update(struct fp_window *w, u32 sent, u32 seen, u32 marks,
  * fp_window_room() - segments that may leave without credit
  * @w: the window
  * @sent: red segments sent so far
- * @credits: credits that have come so far
+ * @now_ns: monotonic time
+ * @rtt_ns: an RTT
  */
-u32 fp_window_room(struct fp_window *w, u32 sent, u32 credits)
+u32 fp_window_room(struct fp_window *w, u32 sent, u64 now_ns, u32 rtt_ns)
 {
-	u32 out_pkts = sent - w->seen, pkts = w->wnd >> FP_WND_SHIFT;
+	u32 out_pkts = sent - w->seen, pkts;
+	u64 gap_ns, late_ns;
 
+	if (w->wnd >= FP_WND_ONE) {
+		w->sent = sent;
+		w->last_ns = now_ns;
+		pkts = (w->wnd + w->carry) >> FP_WND_SHIFT;
+		return pkts > out_pkts ? pkts - out_pkts : 0;
+	}
 	if (w->sent != sent) {
 		w->sent = sent;
-		w->sent_credits = credits;
+		gap_ns = div_u64((u64)rtt_ns << FP_WND_SHIFT, w->wnd);
+		late_ns = min_t(u64, FP_LATE * gap_ns, now_ns);
+		w->last_ns = max_t(u64, w->last_ns + gap_ns, now_ns - late_ns);
+		w->last_ns = min_t(u64, w->last_ns, now_ns);
 	}
-	if (!pkts && !out_pkts)
-		return (u64)(credits - w->sent_credits) * w->wnd >= FP_WND_ONE;
-	return pkts > out_pkts ? pkts - out_pkts : 0;
+	return !out_pkts &&
+	       (now_ns - w->last_ns) * w->wnd >= (u64)rtt_ns << FP_WND_SHIFT;
 }
 
 /**
