@@ -315,8 +315,16 @@ u32 fl_credit_undo_cwnd(struct sock *sk);
 void fl_credit_info(struct sock *sk, const struct fl_attached *at,
 		    struct fl_info *info);
 
-/* Callbacks of a control, but for init and name. */
-#define FL_CREDIT_CONGESTION_OPS				\
+/* Defines the control @_ops, called @_name, whose flows have the fl_sender_ops @_sender. */
+#define FL_CREDIT_CONTROL(_ops, _name, _sender)			\
+/* Context: any, socket lock held; handshake complete. */	\
+static void _ops##_init(struct sock *sk)			\
+{								\
+	fl_credit_init_sk(sk, &(_sender));			\
+}								\
+								\
+static struct tcp_congestion_ops _ops __read_mostly = {		\
+	.init		= _ops##_init,				\
 	.release	= fl_credit_release_sk,			\
 	.ssthresh	= fl_credit_ssthresh,			\
 	.undo_cwnd	= fl_credit_undo_cwnd,			\
@@ -325,16 +333,21 @@ void fl_credit_info(struct sock *sk, const struct fl_attached *at,
 	.min_tso_segs	= fl_credit_min_tso_segs,		\
 	.get_info	= fl_diag_fill,				\
 	.flags		= TCP_CONG_NON_RESTRICTED,		\
-	.owner		= THIS_MODULE
+	.owner		= THIS_MODULE,				\
+	.name		= _name,				\
+}
 
-/* Those of the control without credit, but for its name. */
-#define FL_CREDIT_WITHOUT_OPS					\
+/* The control @_ops, called @_name, of flows without credit; never registered. */
+#define FL_CREDIT_WITHOUT(_ops, _name)				\
+static struct tcp_congestion_ops _ops __read_mostly = {		\
 	.release	= fl_credit_release_sk,			\
 	.ssthresh	= tcp_reno_ssthresh,			\
 	.cong_avoid	= tcp_reno_cong_avoid,			\
 	.undo_cwnd	= tcp_reno_undo_cwnd,			\
 	.get_info	= fl_diag_fill,				\
-	.owner		= THIS_MODULE
+	.owner		= THIS_MODULE,				\
+	.name		= _name,				\
+}
 
 /* Within the folder */
 struct fl_credit_node *fl_credit_find(const struct sock *sk,

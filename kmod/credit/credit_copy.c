@@ -13,6 +13,7 @@
 
 #include "compat/compat.h"
 #include "credit/credit.h"
+#include "fairlane/fl_segment.h"
 
 /**
  * fl_sender_red() - a red packet leaves
@@ -48,34 +49,6 @@ static struct sk_buff *fl_copy_find(const struct sock *sk, u32 seq)
 	return NULL;
 }
 
-static void fl_copy_header(struct sock *sk, struct sk_buff *c, u32 seq, bool fin)
-{
-	const struct inet_sock *inet = inet_sk(sk);
-	struct tcp_sock *tp = tcp_sk(sk);
-	u32 opt_bytes = tp->rx_opt.tstamp_ok ? TCPOLEN_TSTAMP_ALIGNED : 0;
-	struct tcphdr *th = skb_push(c, sizeof(*th) + opt_bytes);
-	__be32 *opt = (__be32 *)(th + 1);
-
-	memset(th, 0, sizeof(*th));
-	skb_reset_transport_header(c);
-	th->source = inet->inet_sport;
-	th->dest = inet->inet_dport;
-	th->seq = htonl(seq);
-	th->ack_seq = htonl(tp->rcv_nxt);
-	th->doff = (sizeof(*th) + opt_bytes) / 4;
-	th->ack = 1;
-	th->psh = 1;
-	th->fin = fin;
-	th->window = htons(min_t(u32, tcp_receive_window(tp) >>
-				 tp->rx_opt.rcv_wscale, U16_MAX));
-	if (!opt_bytes)
-		return;
-	opt[0] = htonl((TCPOPT_NOP << 24) | (TCPOPT_NOP << 16) |
-		       (TCPOPT_TIMESTAMP << 8) | TCPOLEN_TIMESTAMP);
-	opt[1] = htonl(fl_tcp_tsval(tp) + tp->tsoffset);
-	opt[2] = htonl(tp->rx_opt.ts_recent);
-}
-
 /* The packet again, built beside the stack, which is not to count it. Its D-SACK must not
  * make the stack think that the network doubles packets (prioplus/pp_probe.c). Context:
  * socket lock held, BH off. Return: has it left?
@@ -99,16 +72,11 @@ static bool fl_copy_send(struct sock *sk, struct sk_buff *skb)
 	c->dev = NULL;
 	c->tstamp = 0;
 	tp->dsack_dups = max_t(u32, tp->dsack_dups, tp->total_retrans);
-	fl_copy_header(sk, c, cb->seq, cb->tcp_flags & TCPHDR_FIN);
-	c->ip_summed = CHECKSUM_PARTIAL;
 	skb_shinfo(c)->gso_size = segs > 1 ? tcp_skb_mss(skb) : 0;
 	skb_shinfo(c)->gso_segs = segs > 1 ? segs : 0;
 	skb_shinfo(c)->gso_type = segs > 1 ? sk->sk_gso_type : 0;
-	skb_set_owner_w(c, sk);
-	skb_set_hash_from_sk(c, sk);
-	fl_tcp_send_check(sk, c);
-	memset(c->cb, 0, sizeof(c->cb));
-	inet_csk(sk)->icsk_af_ops->queue_xmit(sk, c, &inet_sk(sk)->cork.fl);
+	fl_segment_send(sk, c, cb->seq, TCPHDR_ACK | TCPHDR_PSH |
+			(cb->tcp_flags & TCPHDR_FIN), fl_tcp_tsval(tp));
 	return true;
 }
 

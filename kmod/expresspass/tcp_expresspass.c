@@ -15,7 +15,7 @@
 #include "credit/credit.h"
 #include "fairlane/fl_sock.h"
 
-static struct tcp_congestion_ops tcp_expresspass_reno;
+FL_CREDIT_WITHOUT(tcp_expresspass_reno, "expresspass-reno");
 
 static const struct fl_cc expresspass_cc = {
 	.none = { .cc = &expresspass_cc },
@@ -29,23 +29,7 @@ static const struct fl_sender_ops expresspass_sender = {
 	.flow_bytes = sizeof(struct fl_credit_flow),
 };
 
-/* Context: any, socket lock held; handshake complete. */
-static void expresspass_init(struct sock *sk)
-{
-	fl_credit_init_sk(sk, &expresspass_sender);
-}
-
-static struct tcp_congestion_ops tcp_expresspass __read_mostly = {
-	FL_CREDIT_CONGESTION_OPS,
-	.init		= expresspass_init,
-	.name		= "expresspass",
-};
-
-/* For peers and paths without credit; never registered. */
-static struct tcp_congestion_ops tcp_expresspass_reno __read_mostly = {
-	FL_CREDIT_WITHOUT_OPS,
-	.name		= "expresspass-reno",
-};
+FL_CREDIT_CONTROL(tcp_expresspass, "expresspass", expresspass_sender);
 
 static int __init expresspass_register(void)
 {

@@ -50,7 +50,7 @@ struct flexpass {
 	u32 lost;
 };
 
-static struct tcp_congestion_ops tcp_flexpass_reno;
+FL_CREDIT_WITHOUT(tcp_flexpass_reno, "flexpass-reno");
 
 static struct flexpass *flexpass_of(const struct fl_sender *s)
 {
@@ -199,34 +199,8 @@ static const struct fl_sender_ops flexpass_ly_sender = {
 	.timeout = flexpass_ly_timeout,
 };
 
-/* Context: any, socket lock held; handshake complete. */
-static void flexpass_init(struct sock *sk)
-{
-	fl_credit_init_sk(sk, &flexpass_sender);
-}
-
-static void flexpass_ly_init(struct sock *sk)
-{
-	fl_credit_init_sk(sk, &flexpass_ly_sender);
-}
-
-static struct tcp_congestion_ops tcp_flexpass __read_mostly = {
-	FL_CREDIT_CONGESTION_OPS,
-	.init		= flexpass_init,
-	.name		= "flexpass",
-};
-
-static struct tcp_congestion_ops tcp_flexpass_ly __read_mostly = {
-	FL_CREDIT_CONGESTION_OPS,
-	.init		= flexpass_ly_init,
-	.name		= "flexpass-ly",
-};
-
-/* For peers and paths without credit; never registered. */
-static struct tcp_congestion_ops tcp_flexpass_reno __read_mostly = {
-	FL_CREDIT_WITHOUT_OPS,
-	.name		= "flexpass-reno",
-};
+FL_CREDIT_CONTROL(tcp_flexpass, "flexpass", flexpass_sender);
+FL_CREDIT_CONTROL(tcp_flexpass_ly, "flexpass-ly", flexpass_ly_sender);
 
 static int __init flexpass_register(void)
 {

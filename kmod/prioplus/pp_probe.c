@@ -49,6 +49,7 @@
 #include <net/tcp.h>
 
 #include "compat/compat.h"
+#include "fairlane/fl_segment.h"
 #include "pp_flow.h"
 
 /* An echo later than this is lost, ns. At least. */
@@ -103,36 +104,6 @@ bool pp_probe_allowed(const struct sock *sk)
 	       pp_probe_possible(sk);
 }
 
-/* Header and options of a probe. Context: socket lock held. */
-static void pp_probe_header(struct sock *sk, struct sk_buff *skb, u32 seq,
-			    u32 tsval)
-{
-	const struct inet_sock *inet = inet_sk(sk);
-	struct tcp_sock *tp = tcp_sk(sk);
-	u32 opt_bytes = tp->rx_opt.tstamp_ok ? TCPOLEN_TSTAMP_ALIGNED : 0;
-	struct tcphdr *th;
-	__be32 *opt;
-
-	th = skb_push(skb, sizeof(*th) + opt_bytes);
-	memset(th, 0, sizeof(*th));
-	skb_reset_transport_header(skb);
-	th->source = inet->inet_sport;
-	th->dest = inet->inet_dport;
-	th->seq = htonl(seq);
-	th->ack_seq = htonl(tp->rcv_nxt);
-	th->doff = (sizeof(*th) + opt_bytes) / 4;
-	th->ack = 1;
-	th->window = htons(min_t(u32, tcp_receive_window(tp) >>
-				 tp->rx_opt.rcv_wscale, U16_MAX));
-	if (!opt_bytes)
-		return;
-	opt = (__be32 *)(th + 1);
-	opt[0] = htonl((TCPOPT_NOP << 24) | (TCPOPT_NOP << 16) |
-		       (TCPOPT_TIMESTAMP << 8) | TCPOLEN_TIMESTAMP);
-	opt[1] = htonl(tsval + tp->tsoffset);
-	opt[2] = htonl(tp->rx_opt.ts_recent);
-}
-
 /* Build and send. Context: socket lock held. Return: has it left? */
 static bool pp_probe_xmit(struct sock *sk, u32 seq, u32 tsval)
 {
@@ -143,14 +114,7 @@ static bool pp_probe_xmit(struct sock *sk, u32 seq, u32 tsval)
 		return false;
 	skb_reserve(skb, MAX_TCP_HEADER);
 	skb_put_u8(skb, 0);
-	skb->ip_summed = CHECKSUM_PARTIAL;
-	pp_probe_header(sk, skb, seq, tsval);
-	skb_set_owner_w(skb, sk);
-	skb_set_hash_from_sk(skb, sk);
-	fl_tcp_send_check(sk, skb);
-	memset(skb->cb, 0, sizeof(skb->cb));
-	inet_csk(sk)->icsk_af_ops->queue_xmit(sk, skb,
-					      &inet_sk(sk)->cork.fl);
+	fl_segment_send(sk, skb, seq, TCPHDR_ACK, tsval);
 	return true;
 }
 
