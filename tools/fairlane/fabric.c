@@ -52,13 +52,22 @@ static const char * const count_names[FABRIC_COUNT_MAX + 1] = {
 static struct nl_sock *sock;
 static int family;
 
-static void connect_fabric(void)
+/* Return: false, sch_fabric is not loaded. */
+static bool open_fabric(void)
 {
 	sock = nl_socket_alloc();
 	if (!sock || genl_connect(sock))
 		fail_kernel("no netlink socket");
 	family = genl_ctrl_resolve(sock, FABRIC_GENL_NAME);
-	if (family < 0)
+	if (family >= 0)
+		return true;
+	nl_socket_free(sock);
+	return false;
+}
+
+static void connect_fabric(void)
+{
+	if (!open_fabric())
 		fail_kernel("sch_fabric is not loaded");
 }
 
@@ -194,19 +203,37 @@ static void print_switch(const cJSON *sw)
 	}
 }
 
-static int cmd_show(struct words *w)
+/**
+ * fabric_read() - the switches of this namespace and their congestion roots
+ *
+ * Return: an array, to be deleted; NULL: sch_fabric is not loaded.
+ */
+cJSON *fabric_read(void)
 {
-	cJSON *doc = cJSON_CreateArray(), *sw;
 	struct nl_msg *msg;
+	cJSON *doc;
 	int err;
 
-	words_end(w);
-	connect_fabric();
+	if (!open_fabric())
+		return NULL;
+	doc = cJSON_CreateArray();
 	nl_socket_modify_cb(sock, NL_CB_VALID, NL_CB_CUSTOM, on_message, doc);
 	msg = message(FABRIC_CMD_SWITCH_GET, NLM_F_DUMP);
 	err = nl_send_sync(sock, msg);
 	if (err < 0)
 		fail_kernel("reading: %s", nl_geterror(err));
+	nl_socket_free(sock);
+	return doc;
+}
+
+static int cmd_show(struct words *w)
+{
+	cJSON *doc, *sw;
+
+	words_end(w);
+	doc = fabric_read();
+	if (!doc)
+		fail_kernel("sch_fabric is not loaded");
 	if (opt.json) {
 		json_print(doc);
 	} else {
@@ -214,7 +241,6 @@ static int cmd_show(struct words *w)
 			print_switch(sw);
 		cJSON_Delete(doc);
 	}
-	nl_socket_free(sock);
 	return EXIT_OK;
 }
 

@@ -19,7 +19,8 @@ static const char usage[] =
 "                                 rules that set them\n"
 "  profile show|set|del           numbers of the congestion controls, by destination\n"
 "  limits show|set                what users may set; budgets of users and cgroups\n"
-"  stats [--openmetrics]          counters\n"
+"  stats                          counters of the module\n"
+"  metrics [FILE]                 all that Prometheus should know: flows, ports, bands\n"
 "  monitor                        who changes what: the audit trail\n"
 "  noise measure|respond          how much delays vary, and what follows\n"
 "  fabric show|path               switches: congestion roots, paths\n"
@@ -43,6 +44,7 @@ static const struct command objects[] = {
 	{ "weight", cmd_weight },
 	{ "noise", cmd_noise }, { "fabric", cmd_fabric },
 	{ "off", cmd_off }, { "on", cmd_on },
+	{ "metrics", cmd_metrics },
 };
 
 /* Do what a command line says, without its options: restore does, too. */

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
-/* fairlane stats: counters of the namespace, as text, JSON or OpenMetrics. */
+/* fairlane stats: counters of the namespace, as text, JSON or among the metrics. */
 #include "ask.h"
+#include "metrics.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 static const char usage[] =
-"usage: fairlane stats [--openmetrics]\n"
+"usage: fairlane stats\n"
 "Counters run since the namespace began and are never reset: take differences.\n";
 
 /* struct counter - one number of the module; gauge: it may fall */
@@ -71,91 +72,40 @@ static int on_stats(struct nlattr **a, struct nlmsghdr *h, void *arg)
 	return 0;
 }
 
-/**
- * struct group - flows of one kind
- * @cc: congestion control
- * @prio: priority
- * @state: enum fl_state by name
- * @n: how many
- */
-struct group {
-	char cc[16];
-	uint32_t prio;
-	const char *state;
-	unsigned int n;
-};
-
-/* Count the flows by control, priority and state: few groups, many flows. */
-static struct group *count_flows(size_t *n)
+/* Reads them. Return: false, the module is not there. */
+static bool stats_read(struct stats *s)
 {
-	struct group *groups = NULL;
-	struct filter filter;
-	struct flows list;
-	size_t i, j;
+	struct fairlane *f;
 
-	*n = 0;
-	filter_init(&filter);
-	flows_read(&list, &filter);
-	for (i = 0; i < list.n; i++) {
-		const struct fairlane_flow *f = &list.f[i];
-
-		if (!flow_prio_known(f))
-			continue;
-		for (j = 0; j < *n; j++)
-			if (!strcmp(groups[j].cc, f->cc) &&
-			    groups[j].prio == flow_prio(f) &&
-			    !strcmp(groups[j].state, flow_state(f)))
-				break;
-		if (j == *n) {
-			groups = xgrow(groups, *n, sizeof(*groups));
-			memcpy(groups[j].cc, f->cc, sizeof(groups[j].cc));
-			groups[j].prio = flow_prio(f);
-			groups[j].state = flow_state(f);
-			groups[j].n = 0;
-			(*n)++;
-		}
-		groups[j].n++;
-	}
-	flows_free(&list);
-	return groups;
+	if (fairlane_open(&f))
+		return false;
+	ask_do(f, ask_message(f, FL_CMD_STATS_GET, 0), on_stats, FL_A_STAT_MAX, s, "stats");
+	fairlane_close(f);
+	return true;
 }
 
-static void print_openmetrics(const struct stats *s)
+/* The module's numbers among the metrics. Return: is it there? */
+bool metrics_module(struct metrics *m)
 {
-	struct group *groups;
-	size_t i, n;
+	struct stats s = { 0 };
+	size_t i;
 
+	if (!stats_read(&s))
+		return false;
 	for (i = 0; i < ARRAY_SIZE(counters); i++) {
-		const struct counter *c = &counters[i];
-
-		if (!s->has[i])
+		if (!s.has[i])
 			continue;
-		printf("# HELP fairlane_%s %s\n", c->name, c->help);
-		printf("# TYPE fairlane_%s %s\n", c->name,
-		       c->gauge ? "gauge" : "counter");
-		printf("fairlane_%s%s %llu\n", c->name,
-		       c->gauge ? "" : "_total",
-		       (unsigned long long)s->value[i]);
+		metrics_family(m, counters[i].name, !counters[i].gauge, counters[i].help);
+		metrics_number(m, s.value[i]);
 	}
-	groups = count_flows(&n);
-	printf("# HELP fairlane_connections flows by congestion control, priority and state\n"
-	       "# TYPE fairlane_connections gauge\n");
-	for (i = 0; i < n; i++)
-		printf("fairlane_connections{cc=\"%s\",prio=\"%u\",state=\"%s\"} %u\n",
-		       groups[i].cc, groups[i].prio,
-		       groups[i].state[0] ? groups[i].state : "none",
-		       groups[i].n);
-	free(groups);
-	printf("# HELP fairlane_module version of the kernel module\n"
-	       "# TYPE fairlane_module info\n"
-	       "fairlane_module_info{version=\"%s\"} 1\n# EOF\n", s->version);
+	metrics_family(m, "module_info", false, "version of the kernel module");
+	metrics_sample(m, 1, "version=\"%s\"", s.version);
+	return true;
 }
 
 int cmd_stats(struct words *w)
 {
 	struct stats s = { 0 };
-	struct fairlane *f;
-	bool openmetrics;
 	cJSON *doc;
 	size_t i;
 
@@ -164,18 +114,10 @@ int cmd_stats(struct words *w)
 		return EXIT_OK;
 	}
 	word_is(w, "show");
-	openmetrics = word_is(w, "--openmetrics") || word_is(w, "openmetrics");
 	words_end(w);
-	if (openmetrics && opt.json)
-		fail("stats: OpenMetrics or JSON, not both");
-	f = connect_module();
-	ask_do(f, ask_message(f, FL_CMD_STATS_GET, 0), on_stats,
-	       FL_A_STAT_MAX, &s, "stats");
-	fairlane_close(f);
-	if (openmetrics) {
-		print_openmetrics(&s);
-		return EXIT_OK;
-	}
+	/* says what to do if it is not there */
+	fairlane_close(connect_module());
+	stats_read(&s);
 	doc = cJSON_CreateObject();
 	cJSON_AddStringToObject(doc, "version", s.version);
 	for (i = 0; i < ARRAY_SIZE(counters); i++) {

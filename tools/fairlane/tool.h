@@ -300,6 +300,10 @@ int cmd_run(struct words *w);
 int cmd_weight(struct words *w);
 int cmd_noise(struct words *w);
 int cmd_fabric(struct words *w);
+int cmd_metrics(struct words *w);
+
+/* fabric.c */
+cJSON *fabric_read(void);
 
 int flow_set(struct words *w);
 int flow_watch(struct words *w);

@@ -140,6 +140,7 @@ struct fairlane_flow {
 	uint64_t pacing_bps;
 	uint64_t delivery_bps;
 	uint64_t cgroup;		/* its number; only from fairlane_diag_dump() */
+	uint32_t last_sent_ms;	/* since data was sent; of has_tcp */
 	char had_cc[16];		/* what "fairlane off" took away; "": nothing */
 };
 

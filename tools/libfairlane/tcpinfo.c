@@ -21,6 +21,7 @@ void fl_read_tcp_info(const void *data, size_t len, struct fairlane_flow *fl)
 	fl->rtt_us = ti.tcpi_rtt;
 	fl->min_rtt_us = ti.tcpi_min_rtt == UINT32_MAX ? 0 : ti.tcpi_min_rtt;
 	fl->unacked_pkts = ti.tcpi_unacked;
+	fl->last_sent_ms = ti.tcpi_last_data_sent;
 	fl->retrans_pkts = ti.tcpi_total_retrans;
 	fl->acked_bytes = ti.tcpi_bytes_acked;
 	fl->received_bytes = ti.tcpi_bytes_received;

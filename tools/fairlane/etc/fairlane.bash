@@ -29,7 +29,7 @@ _fairlane_words()
 {
 	case $1:$2 in
 	:)
-		echo flow policy profile limits stats monitor off on check report top save \
+		echo flow policy profile limits stats metrics monitor off on check report top save \
 			restore run weight noise fabric -j -p -d -n -V -h ;;
 	flow:) echo show set watch help ;;
 	flow:set) echo "$_fairlane_filter" "$_fairlane_settings" fd all ;;
@@ -54,7 +54,7 @@ _fairlane_words()
 	noise:respond) echo port connections ;;
 	fabric:) echo show path load help ;;
 	fabric:path) echo switch port to via ;;
-	stats:*) echo --openmetrics help ;;
+	stats:*) echo help ;;
 	monitor:*) echo flow refused policy profile limits count timeout help ;;
 	top:*) echo "$_fairlane_filter" interval count sort help ;;
 	off:*|on:*) echo all help ;;
@@ -94,7 +94,7 @@ _fairlane()
 		esac
 	done
 	case $object in
-	report|save|restore)
+	report|save|restore|metrics)
 		mapfile -t COMPREPLY < <(compgen -f -W "$(_fairlane_words "$object" "$command")" -- "$current")
 		return ;;
 	esac

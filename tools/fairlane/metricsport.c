@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0
+/* fairlane metrics: ports of sch_fabric and their bands, as tc tells, and congestion roots. */
+#include "metrics.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Counters of a port and of a band: name of the metric, name in tc's JSON. */
+static const struct counted {
+	const char *name;
+	const char *key;
+	bool counter;
+	const char *help;
+} counted[] = {
+	{ "sent_bytes", "bytes", true, "bytes sent" },
+	{ "sent_packets", "packets", true, "packets sent" },
+	{ "marks", "marks", true, "packets marked (ECN)" },
+	{ "drops", "dropped", true, "packets dropped, whatever for" },
+	{ "backlog_bytes", "backlog_bytes", false, "bytes that wait" },
+	{ "backlog_max_bytes", "backlog_max_bytes", false, "most bytes that ever waited" },
+};
+
+static const char *text_of(const cJSON *o, const char *key)
+{
+	const cJSON *v = cJSON_GetObjectItem(o, key);
+
+	return cJSON_IsString(v) ? v->valuestring : "";
+}
+
+/* A number, or the sum of those in an object. */
+static double number_of(const cJSON *o, const char *key)
+{
+	const cJSON *v = cJSON_GetObjectItem(o, key), *part;
+	double sum = 0;
+
+	if (cJSON_IsNumber(v))
+		return v->valuedouble;
+	cJSON_ArrayForEach(part, v)
+		sum += cJSON_IsNumber(part) ? part->valuedouble : 0;
+	return sum;
+}
+
+/* What tc says of all ports, as JSON; NULL = nothing. */
+static cJSON *ports_read(void)
+{
+	FILE *tc = popen("PATH=$PATH:/usr/sbin:/sbin tc -s -j qdisc show 2> /dev/null", "r");
+	char *text = NULL;
+	size_t size = 0;
+	cJSON *doc;
+
+	if (!tc)
+		return NULL;
+	/* one line, however long */
+	doc = getline(&text, &size, tc) > 0 ? cJSON_Parse(text) : NULL;
+	free(text);
+	pclose(tc);
+	return doc;
+}
+
+/* One counter of all ports, or of all their bands. */
+static void print_counted(struct metrics *m, const cJSON *doc, const struct counted *c, bool bands)
+{
+	char *name = xprintf("%s_%s", bands ? "band" : "port", c->name);
+	const cJSON *q, *band;
+
+	metrics_family(m, name, c->counter, c->help);
+	cJSON_ArrayForEach(q, doc) {
+		const cJSON *stats = cJSON_GetObjectItem(q, "fabric");
+		const char *dev = text_of(q, "dev"), *handle = text_of(q, "handle");
+
+		if (strcmp(text_of(q, "kind"), "fabric") || !stats)
+			continue;
+		if (!bands) {
+			metrics_sample(m, number_of(stats, c->key), "dev=\"%s\",handle=\"%s\"",
+				       dev, handle);
+			continue;
+		}
+		cJSON_ArrayForEach(band, cJSON_GetObjectItem(stats, "bands"))
+			metrics_sample(m, number_of(band, c->key),
+				       "dev=\"%s\",handle=\"%s\",band=\"%.0f\"", dev, handle,
+				       number_of(band, "band"));
+	}
+	free(name);
+}
+
+/* Congestion roots (Pyrrha): how many, what waits for them, what happened. */
+static void print_roots(struct metrics *m)
+{
+	cJSON *doc = fabric_read(), *sw, *root, *count;
+
+	if (!doc)
+		return;
+	metrics_family(m, "switch_roots", false, "congestion roots that a switch knows");
+	cJSON_ArrayForEach(sw, doc)
+		metrics_sample(m, cJSON_GetArraySize(cJSON_GetObjectItem(sw, "roots")),
+			       "switch=\"%.0f\"", number_of(sw, "switch"));
+	metrics_family(m, "switch_parked_packets", false, "packets that wait for congestion roots");
+	cJSON_ArrayForEach(sw, doc) {
+		double parked = 0;
+
+		cJSON_ArrayForEach(root, cJSON_GetObjectItem(sw, "roots"))
+			parked += number_of(root, "parked_packets");
+		metrics_sample(m, parked, "switch=\"%.0f\"", number_of(sw, "switch"));
+	}
+	metrics_family(m, "switch_events", true,
+		       "what happened to congestion roots, and frames about them");
+	cJSON_ArrayForEach(sw, doc)
+		cJSON_ArrayForEach(count, sw)
+			if (cJSON_IsNumber(count) && strcmp(count->string, "switch") &&
+			    strcmp(count->string, "paths") && !strstr(count->string, "_max"))
+				metrics_sample(m, count->valuedouble,
+					       "switch=\"%.0f\",event=\"%s\"",
+					       number_of(sw, "switch"), count->string);
+	cJSON_Delete(doc);
+}
+
+void metrics_ports(struct metrics *m)
+{
+	cJSON *doc = ports_read();
+	size_t i;
+
+	for (i = 0; i < 2 * ARRAY_SIZE(counted); i++)
+		print_counted(m, doc, &counted[i / 2], i & 1);
+	cJSON_Delete(doc);
+	print_roots(m);
+}
