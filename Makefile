@@ -24,8 +24,8 @@ export O KDIR DESTDIR PREFIX
 TOOLS := tools/lab tools/lab/guest tools/lab/kmod tools/libfairlane tools/fairlane iproute2-patches
 
 .DEFAULT_GOAL := help
-.PHONY: help deps kernel lab modules tools demo results check check-all lint space ablation \
-	install uninstall clean distclean
+.PHONY: help deps kernel lab modules tools host-tools demo results check check-all lint space ablation \
+	install install-tools uninstall dist deb clean distclean
 
 help:
 	@echo 'On any machine, nothing is loaded into its kernel:'
@@ -39,7 +39,10 @@ help:
 	@echo 'For a real host:'
 	@echo '  make modules KDIR=/lib/modules/$$(uname -r)/build'
 	@echo '  make tools && sudo make install   modules, tc plugin, lab (DESTDIR=, PREFIX=)'
+	@echo '  make host-tools && sudo make install-tools   command, library, tc plugin; no lab'
 	@echo '  sudo make uninstall'
+	@echo '  make deb        packages for Debian: modules by DKMS, tools, library (build/deb/)'
+	@echo '  make dist       the sources in a file (build/dist/)'
 	@echo 'Pieces:'
 	@echo '  make deps       install what is missing, for everything'
 	@echo '  make modules    modules for the lab'"'"'s kernel'
@@ -66,6 +69,12 @@ modules:
 
 tools:
 	@set -e; for dir in $(TOOLS); do \
+		$(MAKE) $(if $(V),,-s) --no-print-directory -C $$dir O=$(O); \
+	done
+
+# What a host needs whose modules come by DKMS; no lab, no kernel.
+host-tools:
+	@set -e; for dir in tools/libfairlane tools/fairlane iproute2-patches; do \
 		$(MAKE) $(if $(V),,-s) --no-print-directory -C $$dir O=$(O); \
 	done
 
@@ -96,8 +105,15 @@ lint:
 	@scripts/deps lab test
 	@selftests/run build/lint
 
-install uninstall:
+install install-tools uninstall:
 	@scripts/install $@
+
+dist:
+	@scripts/package dist
+
+deb:
+	@scripts/deps deb
+	@scripts/package deb
 
 clean:
 	rm -rf $(O)
