@@ -25,7 +25,7 @@ TOOLS := tools/lab tools/lab/guest tools/lab/kmod tools/libfairlane tools/fairla
 
 .DEFAULT_GOAL := help
 .PHONY: help deps kernel lab modules tools host-tools demo results check check-all lint space ablation \
-	install install-tools uninstall dist deb clean distclean
+	install install-tools uninstall dist deb docs clean distclean
 
 help:
 	@echo 'On any machine, nothing is loaded into its kernel:'
@@ -43,6 +43,7 @@ help:
 	@echo '  sudo make uninstall'
 	@echo '  make deb        packages for Debian: modules by DKMS, tools, library (build/deb/)'
 	@echo '  make dist       the sources in a file (build/dist/)'
+	@echo '  make docs       HTML of the manual (build/docs/)'
 	@echo 'Pieces:'
 	@echo '  make deps       install what is missing, for everything'
 	@echo '  make modules    modules for the lab'"'"'s kernel'
@@ -114,6 +115,10 @@ dist:
 deb:
 	@scripts/deps deb
 	@scripts/package deb
+
+docs:
+	@scripts/deps docs
+	@scripts/docs
 
 clean:
 	rm -rf $(O)
