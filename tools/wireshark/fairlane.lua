@@ -1,12 +1,22 @@
 -- SPDX-License-Identifier: GPL-2.0
 --
 -- Wireshark and tshark: Fairlane's telemetry option in TCP segments
--- (Documentation/telemetry.rst), and frames between switch ports (linux/fabric_frame.h). Copy it to the folder of personal Lua plugins,
+-- (Documentation/telemetry.rst), credits (Documentation/credit.rst), and frames between switch
+-- ports (linux/fabric_frame.h). Copy it to the folder of personal Lua plugins,
 -- or: tshark -X lua_script:tools/wireshark/fairlane.lua
 --
 -- fairlane.delay	largest queueing delay that this segment met, ns
 -- fairlane.echo	what the peer's data met, ns; absent if it tells nothing
 -- fairlane.saturated	the delay is larger than the option can tell
+--
+-- credit.type		1 REQUEST, 2 GRANT, 3 CREDIT, 4 GREEN, 5 RED, 6 SEEN
+-- credit.number	of a credit: the newest that came (REQUEST), the one before the first (GRANT),
+--			this one (CREDIT), the one that pays (GREEN)
+-- credit.segs		segments that a credit pays for (GRANT, CREDIT)
+-- credit.flexpass	credits of FlexPass' part of the line are wanted (REQUEST, GREEN)
+-- credit.backlog	segments that are left to send (REQUEST, GREEN)
+-- credit.reds		red segments sent so far (GREEN, RED) or seen (SEEN), modulo 2^14
+-- credit.marks		red segments that came marked so far (SEEN), modulo 2^14
 --
 -- fabric.type		1 PAUSE, 2 RESUME, 3 MERGE, 4 RELEASE
 -- fabric.root		congestion root, "switch:port"
@@ -84,6 +94,61 @@ local function walk(header, tree)
 	end
 end
 
+-- ---- credit: always the first option of a header ------------------------------
+
+local CREDIT_EXID = 0x4658
+local REQUEST, GRANT, CREDIT, GREEN, RED, SEEN = 1, 2, 3, 4, 5, 6
+local names = { [REQUEST] = "REQUEST", [GRANT] = "GRANT", [CREDIT] = "CREDIT",
+	[GREEN] = "GREEN", [RED] = "RED", [SEEN] = "SEEN" }
+local lengths = { [REQUEST] = 12, [GRANT] = 8, [CREDIT] = 8, [GREEN] = 12, [RED] = 8, [SEEN] = 8 }
+
+local credit = Proto("credit", "Fairlane credit")
+local c = credit.fields
+c.type = ProtoField.uint8("credit.type", "Type", base.DEC, names)
+c.number = ProtoField.uint32("credit.number", "Number", base.DEC)
+c.segs = ProtoField.uint32("credit.segs", "Segments of a credit", base.DEC)
+c.flexpass = ProtoField.bool("credit.flexpass", "FlexPass' part of the line")
+c.backlog = ProtoField.uint32("credit.backlog", "Segments left to send", base.DEC)
+c.reds = ProtoField.uint32("credit.reds", "Red segments", base.DEC)
+c.marks = ProtoField.uint32("credit.marks", "Marked red segments", base.DEC)
+local refused = ProtoExpert.new("credit.malformed", "Malformed credit option",
+	expert.group.MALFORMED, expert.severity.ERROR)
+credit.experts = { refused }
+
+-- Adds the option at the beginning of @options to the tree, if it is one. Nothing is believed.
+local function show_credit(options, tree)
+	if options:len() < 4 or options(0, 1):uint() ~= 253 or options(2, 2):uint() ~= CREDIT_EXID then
+		return
+	end
+	local length = options(1, 1):uint()
+	local sub = tree:add(credit, options(0, math.min(math.max(length, 4), options:len())))
+	local kind = options:len() >= 8 and options(4, 1):bitfield(0, 4)
+
+	if not kind or lengths[kind] ~= length or length > options:len() then
+		sub:add_proto_expert_info(refused)
+		return
+	end
+	sub:add(c.type, options(4, 1), kind)
+	sub:append_text(", " .. names[kind])
+	if kind <= GREEN then
+		sub:add(c.number, options(5, 3), options(4, 4):bitfield(10, 22))
+	end
+	if kind == GRANT or kind == CREDIT then
+		sub:add(c.segs, options(4, 2), options(4, 4):bitfield(4, 6) + 1)
+	elseif kind == REQUEST or kind == GREEN then
+		sub:add(c.flexpass, options(4, 1), options(4, 1):bitfield(4, 1) == 1)
+		sub:add(c.backlog, options(10, 2), options(10, 2):uint())
+	end
+	if kind == GREEN then
+		sub:add(c.reds, options(8, 2), options(8, 2):bitfield(2, 14))
+	elseif kind == RED or kind == SEEN then
+		sub:add(c.reds, options(4, 3), options(4, 4):bitfield(4, 14))
+	end
+	if kind == SEEN then
+		sub:add(c.marks, options(6, 2), options(4, 4):bitfield(18, 14))
+	end
+end
+
 -- A postdissector sees the segment when TCP is done with it.
 function fairlane.dissector(buffer, _, tree)
 	local length, source = tcp_header(), tcp_source()
@@ -95,6 +160,7 @@ function fairlane.dissector(buffer, _, tree)
 
 	if start + length.value <= buffer:len() then
 		walk(buffer(start, length.value), tree)
+		show_credit(buffer(start + 20, length.value - 20), tree)
 	end
 end
 
