@@ -20,6 +20,7 @@
 
 #include <linux/hrtimer.h>
 #include <linux/netfilter.h>
+#include <linux/rhashtable-types.h>
 #include <linux/timerqueue.h>
 #include <net/sock.h>
 #include <net/tcp.h>
@@ -86,7 +87,7 @@ enum fl_credit_role {
  * @role: what it does; a socket may be in the table once for each
  */
 struct fl_credit_node {
-	struct hlist_node hash;
+	struct rhash_head hash;
 	struct sock *sk;
 	u8 role;
 };
@@ -352,9 +353,9 @@ static struct tcp_congestion_ops _ops __read_mostly = {		\
 /* Within the folder */
 struct fl_credit_node *fl_credit_find(const struct sock *sk,
 				      enum fl_credit_role role);
-void fl_credit_add(struct fl_credit_node *node);
+int fl_credit_add(struct fl_credit_node *node);
 void fl_credit_del(struct fl_credit_node *node);
-void fl_credit_each(void (*act)(struct fl_credit_node *node));
+void fl_credit_end_all(void (*end)(struct fl_credit_node *node));
 bool fl_credit_possible(const struct sock *sk);
 int fl_credit_table_init(void);
 void fl_credit_table_exit(void);

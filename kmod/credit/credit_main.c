@@ -86,7 +86,7 @@ static void __exit fl_credit_exit(void)
 	tracepoint_probe_unregister(fl_credit_tracepoint, fl_credit_on_destroy,
 				    NULL);
 	tracepoint_synchronize_unregister();
-	fl_credit_each(fl_credit_end);
+	fl_credit_end_all(fl_credit_end);
 	fl_credit_table_exit();
 	rcu_barrier();
 }

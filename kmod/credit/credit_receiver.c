@@ -96,7 +96,12 @@ static struct fl_receiver *fl_receiver_make(struct sock *sk)
 	r->want = (struct fl_want) { .last = number, .after = number, .lost = number };
 	timerqueue_init(&r->due);
 	sock_hold(sk);
-	fl_credit_add(&r->node);
+	if (fl_credit_add(&r->node)) {
+		fl_pacer_put(r->port);
+		sock_put(sk);
+		kfree(r);
+		return NULL;
+	}
 	/* pairs with fl_credit_on_destroy() */
 	smp_mb();
 	if (READ_ONCE(sk->sk_state) == TCP_CLOSE) {

@@ -449,11 +449,14 @@ static enum hrtimer_restart fl_sender_fire(struct hrtimer *timer)
  * @s: zeroed, to be freed by RCU after fl_sender_stop()
  * @ops: the congestion control's
  *
- * Context: init callback, socket lock held. Return: 0; -EOPNOTSUPP: this connection cannot.
+ * Context: init callback, socket lock held. Return: 0; -EOPNOTSUPP: this connection cannot; or
+ * another negative errno without memory.
  */
 int fl_sender_start(struct sock *sk, struct fl_sender *s,
 		    const struct fl_sender_ops *ops)
 {
+	int err;
+
 	s->node.sk = sk;
 	s->node.role = FL_CREDIT_SENDS;
 	s->ops = ops;
@@ -461,8 +464,10 @@ int fl_sender_start(struct sock *sk, struct fl_sender *s,
 		      HRTIMER_MODE_REL_PINNED_SOFT);
 	if (!fl_credit_possible(sk) || !tcp_is_sack(tcp_sk(sk)))
 		return -EOPNOTSUPP;
+	err = fl_credit_add(&s->node);
+	if (err)
+		return err;
 	s->started = true;
-	fl_credit_add(&s->node);
 	fl_tel_reserve(sk, FL_CREDIT_LONG_BYTES);
 	/* the stack's own ECN is not used */
 	INET_ECN_dontxmit(sk);

@@ -1,23 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which sockets send by credit or give it: a table by socket, and counters.
+ * Which sockets send by credit or give it: a table by socket, which grows, and counters.
  *
  * An entry holds a reference on its socket. A sender's goes with its congestion
  * control. A receiver's is made by a packet, whatever the congestion control is, and
  * goes with the socket (credit_main.c).
  */
-#include <linux/hashtable.h>
 #include <linux/module.h>
 #include <linux/proc_fs.h>
+#include <linux/rhashtable.h>
 #include <linux/seq_file.h>
 #include <net/mptcp.h>
 #include <net/netns/generic.h>
 
 #include "credit/credit.h"
 #include "fairlane/fl_telemetry.h"
-
-/* Buckets of the table: 2^this. */
-#define FL_CREDIT_TABLE_SHIFT	12
 
 /**
  * struct fl_credit_net - counters of a network namespace
@@ -60,8 +57,49 @@ static struct fl_settings fl_credit_settings = {
 	.count = ARRAY_SIZE(fl_credit_setting_table),
 };
 
-static DEFINE_HASHTABLE(fl_credit_table, FL_CREDIT_TABLE_SHIFT);
-static DEFINE_SPINLOCK(fl_credit_lock);
+/**
+ * struct fl_credit_key - what an entry is found by
+ * @sk: its socket
+ * @role: its role
+ */
+struct fl_credit_key {
+	const struct sock *sk;
+	u8 role;
+};
+
+/* Sockets are at least a cache line apart. */
+static u32 fl_credit_hash(const void *data, u32 len, u32 seed)
+{
+	const struct fl_credit_key *key = data;
+
+	return (hash_ptr((void *)key->sk, 32) ^ seed) + key->role;
+}
+
+static u32 fl_credit_node_hash(const void *data, u32 len, u32 seed)
+{
+	const struct fl_credit_node *node = data;
+	struct fl_credit_key key = { .sk = node->sk, .role = node->role };
+
+	return fl_credit_hash(&key, len, seed);
+}
+
+static int fl_credit_differs(struct rhashtable_compare_arg *arg, const void *data)
+{
+	const struct fl_credit_key *key = arg->key;
+	const struct fl_credit_node *node = data;
+
+	return node->sk != key->sk || node->role != key->role;
+}
+
+static const struct rhashtable_params fl_credit_params = {
+	.hashfn = fl_credit_hash,
+	.obj_hashfn = fl_credit_node_hash,
+	.obj_cmpfn = fl_credit_differs,
+	.head_offset = offsetof(struct fl_credit_node, hash),
+	.automatic_shrinking = true,
+};
+
+static struct rhashtable fl_credit_table;
 static unsigned int fl_credit_net_id __read_mostly;
 atomic_t fl_credit_users __read_mostly;
 
@@ -83,11 +121,6 @@ bool fl_credit_possible(const struct sock *sk)
 	return !fl_tel_signed(sk) && !sk_is_mptcp(sk);
 }
 
-static struct hlist_head *fl_credit_bucket(const struct sock *sk)
-{
-	return &fl_credit_table[hash_ptr((void *)sk, FL_CREDIT_TABLE_SHIFT)];
-}
-
 /**
  * fl_credit_find() - does a socket take part?
  * @sk: the socket
@@ -98,51 +131,55 @@ static struct hlist_head *fl_credit_bucket(const struct sock *sk)
 struct fl_credit_node *fl_credit_find(const struct sock *sk,
 				      enum fl_credit_role role)
 {
-	struct fl_credit_node *node;
+	struct fl_credit_key key = { .sk = sk, .role = role };
 
-	hlist_for_each_entry_rcu(node, fl_credit_bucket(sk), hash)
-		if (node->sk == sk && node->role == role)
-			return node;
-	return NULL;
+	return rhashtable_lookup(&fl_credit_table, &key, fl_credit_params);
 }
 
 /**
  * fl_credit_add() - a socket takes part from now on
  * @node: its entry, which holds a reference on the socket; it has none of its role
  *
- * Context: any.
+ * Context: any. Return: 0, or a negative errno without memory.
  */
-void fl_credit_add(struct fl_credit_node *node)
+int fl_credit_add(struct fl_credit_node *node)
 {
-	spin_lock_bh(&fl_credit_lock);
-	hlist_add_head_rcu(&node->hash, fl_credit_bucket(node->sk));
-	spin_unlock_bh(&fl_credit_lock);
-	atomic_inc(&fl_credit_users);
+	int err = rhashtable_insert_fast(&fl_credit_table, &node->hash,
+					 fl_credit_params);
+
+	if (!err)
+		atomic_inc(&fl_credit_users);
+	return err;
 }
 
 /* The opposite. The entry may be looked at until a grace period has passed. */
 void fl_credit_del(struct fl_credit_node *node)
 {
-	atomic_dec(&fl_credit_users);
-	spin_lock_bh(&fl_credit_lock);
-	hlist_del_rcu(&node->hash);
-	spin_unlock_bh(&fl_credit_lock);
+	if (!rhashtable_remove_fast(&fl_credit_table, &node->hash, fl_credit_params))
+		atomic_dec(&fl_credit_users);
 }
 
 /**
- * fl_credit_each() - do something with each entry
- * @act: may end the entry
+ * fl_credit_end_all() - end all entries
+ * @end: ends one: takes it out of the table
  *
  * Context: process, nobody makes entries any more.
  */
-void fl_credit_each(void (*act)(struct fl_credit_node *node))
+void fl_credit_end_all(void (*end)(struct fl_credit_node *node))
 {
+	struct rhashtable_iter iter;
 	struct fl_credit_node *node;
-	struct hlist_node *next;
-	int i;
 
-	hash_for_each_safe(fl_credit_table, i, next, node, hash)
-		act(node);
+	/* a table that is being moved must be walked again */
+	while (atomic_read(&fl_credit_users)) {
+		rhashtable_walk_enter(&fl_credit_table, &iter);
+		rhashtable_walk_start(&iter);
+		while ((node = rhashtable_walk_next(&iter)) && !IS_ERR(node))
+			end(node);
+		rhashtable_walk_stop(&iter);
+		rhashtable_walk_exit(&iter);
+		cond_resched();
+	}
 }
 
 /* Context: any, @net is held. */
@@ -190,12 +227,21 @@ int fl_credit_table_init(void)
 	int err;
 
 	BUILD_BUG_ON(ARRAY_SIZE(fl_credit_names) != FL_CREDIT_COUNTS);
-	err = fl_settings_register(&fl_credit_settings);
+	err = rhashtable_init(&fl_credit_table, &fl_credit_params);
 	if (err)
 		return err;
+	err = fl_settings_register(&fl_credit_settings);
+	if (err)
+		goto table;
 	err = register_pernet_subsys(&fl_credit_net_ops);
 	if (err)
-		fl_settings_unregister(&fl_credit_settings);
+		goto settings;
+	return 0;
+
+settings:
+	fl_settings_unregister(&fl_credit_settings);
+table:
+	rhashtable_destroy(&fl_credit_table);
 	return err;
 }
 
@@ -204,4 +250,5 @@ void fl_credit_table_exit(void)
 {
 	unregister_pernet_subsys(&fl_credit_net_ops);
 	fl_settings_unregister(&fl_credit_settings);
+	rhashtable_destroy(&fl_credit_table);
 }
