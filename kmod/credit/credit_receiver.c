@@ -20,8 +20,8 @@ static const struct fl_pacer_ops fl_receiver_ops;
 /* Silence after which what is on its way counts as lost: so many RTTs and gaps, and
  * time for a process that has the socket; doubled each time.
  */
-#define FL_RECEIVER_RTTS	4
-#define FL_RECEIVER_GAPS	8
+#define FL_RECEIVER_RTTS	2
+#define FL_RECEIVER_GAPS	4
 #define FL_RECEIVER_PATIENCE_NS	100000
 /* Silences in a row after which a flow is dead. */
 #define FL_RECEIVER_SILENT_MAX	5
