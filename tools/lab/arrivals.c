@@ -104,6 +104,38 @@ static void between_read(struct ynode *y, int64_t *over, int64_t *most)
 		y_error(y, "between: is a list of two rising sizes: [10kb, 1mb]");
 }
 
+/* The hosts that the key names: 1 at the place of each of them, by name; NULL without it. */
+static bool *ends_read(struct scenario *sc, struct ynode *y, const char *key)
+{
+	struct node **list = NULL;
+	struct strv names = { 0 };
+	bool *in;
+	int n = 0, i, k;
+
+	if (!y_find(y, key))
+		return NULL;
+	y_list(y, key, &names);
+	for (i = 0; i < names.n; i++)
+		nodes_match(sc, y, names.s[i], false, &list, &n);
+	in = xmalloc(sc->nodes * sizeof(*in));
+	for (i = 0; i < sc->nodes; i++)
+		for (in[i] = false, k = 0; k < n; k++)
+			in[i] |= sc->node[i] == list[k];
+	free(list);
+	return in;
+}
+
+/* Are both hosts of a flow among @in? */
+static bool ends_both(const struct scenario *sc, const bool *in,
+		      const struct node *a, const struct node *b)
+{
+	int both = 0, i;
+
+	for (i = 0; i < sc->nodes; i++)
+		both += in[i] && (sc->node[i] == a || sc->node[i] == b);
+	return both == 2;
+}
+
 /* Time to the next arrival of a Poisson process of @rate a second. */
 static double gap_ns(struct rng *rng, double rate)
 {
@@ -124,6 +156,7 @@ static void poisson_load(struct scenario *sc, int g, struct ynode *y,
 	int64_t fixed = y_size(gy, "size", NEVER);
 	double one[1] = { fixed }, full[1] = { 1 };
 	struct sizes z = { .bytes = one, .prob = full, .n = 1 };
+	bool *both, *not_both;
 	int64_t over, most;
 	double at;
 
@@ -141,6 +174,8 @@ static void poisson_load(struct scenario *sc, int g, struct ynode *y,
 	}
 	if (srcs == 1 && dsts == 1 && src[0] == dst[0])
 		return;
+	both = ends_read(sc, y, "both");
+	not_both = ends_read(sc, y, "not_both");
 	mean = sizes_mean(&z);
 	/* flows a second of all sources together */
 	rate = load * line * srcs / (8 * mean);
@@ -154,9 +189,13 @@ static void poisson_load(struct scenario *sc, int g, struct ynode *y,
 			d = dst[rng_below(rng, dsts)];
 		} while (s == d);
 		/* all groups of one process together are Poisson arrivals, too */
-		if (bytes > over && bytes <= most)
+		if (bytes > over && bytes <= most &&
+		    (!both || ends_both(sc, both, s, d)) &&
+		    (!not_both || !ends_both(sc, not_both, s, d)))
 			flow_add(sc, g, s, d, (int64_t)at, NEVER, bytes);
 	}
+	free(both);
+	free(not_both);
 }
 
 /* Rounds in which many sources send one block to one destination at once. */
