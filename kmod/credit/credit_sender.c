@@ -360,6 +360,18 @@ void fl_sender_seen(struct sock *sk, const struct fl_credit_msg *m)
 		WRITE_ONCE(s->heard_marks, m->marks);
 }
 
+/* Segments of a packet: what a credit pays for in equal packets, so that the stack does not
+ * keep back a small rest, which would be wasted.
+ */
+static u32 fl_sender_gso_segs(const struct sock *sk, u32 segs)
+{
+	u32 fit = sk->sk_gso_max_size / max_t(u32, tcp_sk(sk)->mss_cache, 1), n;
+
+	for (n = clamp_t(u32, fit, 1, segs); segs % n;)
+		n--;
+	return n;
+}
+
 /**
  * fl_sender_before_xmit() - the stack is about to send: the min_tso_segs callback
  * @s: the sender; caller holds the socket lock
@@ -372,7 +384,7 @@ void fl_sender_before_xmit(struct fl_sender *s)
 		fl_sender_fall_back(sk, s, s->ops);
 		return;
 	}
-	sk->sk_gso_max_segs = max_t(u32, s->gate.segs, 1);
+	sk->sk_gso_max_segs = fl_sender_gso_segs(sk, max_t(u32, s->gate.segs, 1));
 	if (s->pushing)
 		WRITE_ONCE(tcp_sk(sk)->snd_cwnd,
 			   tcp_packets_in_flight(tcp_sk(sk)) + s->ops->room(s));
