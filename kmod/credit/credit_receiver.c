@@ -34,15 +34,11 @@ static const struct fl_pacer_ops fl_receiver_ops;
 #define FL_RECEIVER_SMALL_BYTES	(sizeof(struct tcphdr) + FL_CREDIT_SHORT_BYTES + \
 				 FL_LINE_OVERHEAD_BYTES)
 
-/* Until a credit has come back, TCP's RTT counts, which the handshake has told. */
 static u64 fl_receiver_patience_ns(const struct fl_receiver *r)
 {
-	u64 rtt_ns = r->loop.rtt_ns, ns;
+	u64 ns = (u64)r->loop.rtt_ns * FL_RECEIVER_RTTS +
+		 (u64)r->loop.gap_ns * FL_RECEIVER_GAPS + FL_RECEIVER_PATIENCE_NS;
 
-	if (!rtt_ns)
-		rtt_ns = (u64)(READ_ONCE(tcp_sk(r->node.sk)->srtt_us) >> 3) * NSEC_PER_USEC;
-	ns = rtt_ns * FL_RECEIVER_RTTS + (u64)r->loop.gap_ns * FL_RECEIVER_GAPS +
-	     FL_RECEIVER_PATIENCE_NS;
 	return ns << r->silent;
 }
 
