@@ -171,6 +171,24 @@ static void draw_staircase(struct space_setup *s, bool wide)
 	judge_intrusion(s);
 }
 
+/* The line rate that a flow is told: the true one (of its device), or a wrong one. */
+static void draw_line(struct space_setup *s)
+{
+	const char *line = DIM_PICK(s, "line", "true", "true", "quarter",
+				    "fourfold", "16fold");
+	double times = 1;
+
+	if (!strcmp(line, "quarter"))
+		times = 0.25;
+	else if (!strcmp(line, "fourfold"))
+		times = 4;
+	else if (!strcmp(line, "16fold"))
+		times = 16;
+	if (times != 1)
+		entry_add(&s->sysctl, "\"net.fairlane.line_rate_mbps\": %.0f",
+			  fmax(1, times * s->rate_bps / 1e6));
+}
+
 /* One flow: .9 of the line within 100 base RTTs and 50 ms. */
 static void draw_lone(struct space_setup *s)
 {
@@ -194,10 +212,12 @@ static void draw(struct space_setup *s)
 	s->settle_us = fmax(300, 20 * s->base_us);
 	s->step_us = s->settle_us + fmax(2000, 20 * s->base_us);
 	draw_base(s);
-	if (space_is(s, "lone"))
+	if (space_is(s, "lone")) {
+		draw_line(s);
 		draw_lone(s);
-	else
+	} else {
 		draw_staircase(s, wide);
+	}
 }
 
 static const char *const spaces[] = { "basic", "wide", "lone", NULL };
