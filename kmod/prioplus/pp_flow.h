@@ -77,6 +77,8 @@ enum pp_dsack {
  * @train_end: sequence number after the train
  * @train_early_ns: least delay of its early half, ns; U32_MAX = none yet
  * @train_late_ns: likewise of its late half, ns
+ * @train_gap_ns: time between two packets of the next train, and on the line that an open
+ *	flow has found idle, ns; 0 = that of the line that was given
  * @train_pkts: packets of the train that is on its way, see pp_open.c; 0 = none is
  * @probes_out: probes without an echo
  * @probes_lost: unanswered probes in a row
@@ -148,6 +150,7 @@ struct pp_flow {
 	};
 	u32 train_early_ns;
 	u32 train_late_ns;
+	u32 train_gap_ns;
 	u8 probes_out;
 	u8 probes_lost;
 	u8 timer_for;

@@ -14,7 +14,8 @@
  *				line: the path is longer than was believed, and the flow goes
  *				on with the base RTT that it has. The next one to this
  *				address begins with that.
- *	a second		A train of packets leaves, at the rate of the line. Behind a
+ *	a second		A train of packets leaves, at the rate of the line (after one
+ *				that had to wait: as fast as that came back). Behind a
  * or 1000 base RTTs		higher priority, which fills the line, its last packets wait
  *				for all that this one sent meanwhile; on an idle line they
  *				wait no longer than the first ones, whatever the noise. Where
@@ -59,6 +60,12 @@
  * else sends as fast as the line.
  */
 #define PP_TRAIN_BUSY_PART	4
+/* Likewise of a train that leaves as fast as the last one came back: a fourth of it if
+ * somebody else has half of the line.
+ */
+#define PP_TRAIN_AGAIN_PART	8
+/* A train is slower than the line that was given by this factor at most. */
+#define PP_TRAIN_SLOW_MOST	64
 
 /* What a flow that is stopped may have in flight: what is left of its train. */
 static u32 pp_train_wnd(const struct pp_flow *fl)
@@ -192,23 +199,32 @@ static u64 pp_open_after_ns(const struct pp_flow *fl)
 	return ns * max(fl->core.crowd_q8 >> PP_FLOWS_SHIFT, 1U);
 }
 
-/* A train leaves, as fast as the line is, and a probe right after it. */
+/* Time of a packet on the line that was given, ns. */
+static u32 pp_line_gap_ns(const struct pp_flow *fl)
+{
+	u64 ns = div64_u64((u64)FL_WND_ONE << (FL_PPN_SHIFT - FL_WND_SHIFT),
+			   fl->chan->ppn);
+
+	return clamp_t(u64, ns, 1, U32_MAX / PP_TRAIN_SLOW_MOST);
+}
+
+/* A train leaves, as fast as the line is or as the last one came back, and a probe right
+ * after it.
+ */
 static void pp_train_begins(struct pp_flow *fl)
 {
-	u32 differ_ns = fl->silent_most_ns - fl->silent_least_ns;
-	u64 wnd = fl_ns_to_wnd(fl->chan->ppn, differ_ns) * PP_TRAIN_DIFFERS;
-	u64 ns;
+	u32 gap_ns = fl->train_gap_ns ?: pp_line_gap_ns(fl);
+	u64 ns = (u64)(fl->silent_most_ns - fl->silent_least_ns) *
+		 PP_TRAIN_DIFFERS;
 
-	fl->train_pkts = clamp_t(u64, wnd >> FL_WND_SHIFT, PP_TRAIN_LEAST_PKTS,
+	fl->train_pkts = clamp_t(u64, div_u64(ns, gap_ns), PP_TRAIN_LEAST_PKTS,
 				 PP_TRAIN_MOST_PKTS);
 	fl->train_end = tcp_sk(fl->sk)->snd_nxt + fl->train_pkts * fl->mss;
 	fl->train_early_ns = U32_MAX;
 	fl->train_late_ns = U32_MAX;
-	wnd = fl->train_pkts * (u64)FL_WND_ONE;
-	ns = div64_u64(wnd << (FL_PPN_SHIFT - FL_WND_SHIFT), fl->chan->ppn);
-	ns = clamp_t(u64, ns, 1, U32_MAX);
+	ns = min_t(u64, (u64)fl->train_pkts * gap_ns, U32_MAX);
 	pp_apply(fl);
-	fl_pace_wnd(fl->sk, wnd, ns);
+	fl_pace_wnd(fl->sk, fl->train_pkts * (u64)FL_WND_ONE, ns);
 	pp_send_soon(fl->sk);
 	pp_probe_after(fl, ns);
 }
@@ -232,18 +248,31 @@ void pp_train_acked(struct pp_flow *fl, const struct fl_sample *s)
 		fl->train_late_ns = min(fl->train_late_ns, s->delay_ns);
 }
 
-/* All of the train is back. Return: was nobody else on the line? */
-static bool pp_train_found_idle(const struct pp_flow *fl)
+/* All of the train is back. Return: was nobody else on the line?
+ *
+ * A train that is faster than the line waits for itself, and so looks like one behind
+ * somebody. The next one leaves as fast as this one came back: on an idle line it does not
+ * wait, whatever line rate was given; on a busy one it does.
+ */
+static bool pp_train_found_idle(struct pp_flow *fl)
 {
-	u64 grown;
+	u32 gap_ns = fl->train_gap_ns, line_ns = pp_line_gap_ns(fl);
+	u32 part = gap_ns ? PP_TRAIN_AGAIN_PART : PP_TRAIN_BUSY_PART;
+	u32 grown_ns;
 
 	if (fl->train_early_ns == U32_MAX || fl->train_late_ns == U32_MAX)
 		return false;
 	if (fl->train_late_ns <= fl->train_early_ns)
 		return true;
-	grown = fl_ns_to_wnd(fl->chan->ppn,
-			     fl->train_late_ns - fl->train_early_ns);
-	return grown * PP_TRAIN_BUSY_PART < fl->train_pkts * (u64)FL_WND_ONE;
+	grown_ns = fl->train_late_ns - fl->train_early_ns;
+	if ((u64)grown_ns * part <
+	    (u64)fl->train_pkts * (gap_ns ?: line_ns))
+		return true;
+	/* from the middle of one half to that of the other */
+	fl->train_gap_ns = gap_ns ? 0 :
+			   min_t(u64, line_ns + 2ULL * grown_ns / fl->train_pkts,
+				 (u64)line_ns * PP_TRAIN_SLOW_MOST);
+	return false;
 }
 
 /**
@@ -311,8 +340,8 @@ bool pp_open_ends(struct pp_flow *fl)
 
 	if (for_ns < PP_OPEN_FOR_NS)
 		return false;
-	line = fl_ns_to_wnd(fl->chan->ppn, min_t(u64, for_ns, U32_MAX)) >>
-	       FL_WND_SHIFT;
+	/* as fast as the train that found it idle */
+	line = div_u64(for_ns, fl->train_gap_ns ?: pp_line_gap_ns(fl));
 	fl->probe_sent_ns = tp->tcp_clock_cache;
 	if (2ULL * (tp->delivered - fl->probe_nxt) >= line) {
 		fl->probe_nxt = tp->delivered;

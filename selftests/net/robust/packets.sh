@@ -167,6 +167,33 @@ test_noisy_path()
 	expect "bytes" "$(field received 0 /run/a)" -ge $((1500 * LINE_BYTES_MS))
 }
 
+# The same with a line rate of eight times the true one: every train waits for itself. The
+# next one leaves as fast as that one came back, and does not.
+test_wrong_line()
+{
+	net || fault "no network"
+	in_ns pa sysctl -q -w net.fairlane.base_rtt_ns=50000 net.fairlane.line_rate_mbps=8000
+	lablink-ctl set e0 netns pb delay 500us noise 0,50us,100us,200us seed 7 ||
+		fault "no noise"
+	pp 1 5000 -b -1 -L 5000 > /run/a
+	echo "# $(cat /run/a)"
+	# two seconds of silence, and half of the rest
+	expect "bytes" "$(field received 0 /run/a)" -ge $((1500 * LINE_BYTES_MS))
+}
+
+# Behind a higher priority that fills the line for seconds, trains of both kinds wait: the
+# low flow stays silent.
+test_long_wait()
+{
+	net || fault "no network"
+	pp 1 5000 -b -1 -L 4600 > /run/low &
+	sleep 0.05
+	pp 5 5001 -b -1 -L 4500 > /run/high
+	wait
+	echo "# low $(cat /run/low); high $(cat /run/high)"
+	expect "bytes of the high one" "$(field received 0 /run/high)" -ge $((4400 * LINE_BYTES_MS))
+}
+
 # ends WHAT FILE MOST: the one flow of the file is complete after so many us.
 ends()
 {
@@ -257,5 +284,5 @@ trap 'drop_net' EXIT
 # The stack distrusts times below 1 us, and booting takes none here.
 sleep 0.01
 load_modules fairlane tcp_prioplus || exit 1
-tests=${*:-lost_probes probes_pause lost_tails dead_path longer_path near_and_far early_acks delayed_acks large_packets noisy_path}
+tests=${*:-lost_probes probes_pause lost_tails dead_path longer_path near_and_far early_acks delayed_acks large_packets noisy_path wrong_line long_wait}
 run_tests 1 $tests
