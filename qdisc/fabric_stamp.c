@@ -13,6 +13,7 @@
 
 #include "fabric.h"
 #include "core/opt.h"
+#include "lib/telemetry.h"
 
 #define FABRIC_INT_UNIT_SHIFT	8	/* hop latency in 256 ns */
 #define FABRIC_INT_LATENCY_MAX	0xffffff
@@ -129,8 +130,7 @@ static u64 fabric_stamp_value(struct fabric_stamp *stamp, u64 delay_ns,
 static int fabric_stamp_soze(struct sk_buff *skb, int offset, int bytes,
 			     const u8 *option, int at, u64 delay_ns)
 {
-	u64 value = min_t(u64, delay_ns >> FL_TELEMETRY_SHIFT,
-			  FL_TELEMETRY_MAX);
+	u16 value = fl_tel_units(delay_ns);
 	u8 *th;
 
 	if (value <= (option[4] << 8 | option[5]))
@@ -174,8 +174,7 @@ static u8 *fabric_plain_tcp(struct sk_buff *skb)
  */
 static int fabric_stamp_plain(struct sk_buff *skb, u64 delay_ns)
 {
-	u64 value = min_t(u64, delay_ns >> FL_TELEMETRY_SHIFT,
-			  FL_TELEMETRY_MAX);
+	u16 value = fl_tel_units(delay_ns);
 	u8 *th = fabric_plain_tcp(skb), *option;
 	__be16 old, new;
 

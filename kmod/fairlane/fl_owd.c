@@ -69,8 +69,8 @@ u32 fl_owd_sample(struct fl_tel *tel, u64 now_ns, u32 rtt_ns, u32 base_ns,
 	echoes = READ_ONCE(tel->echoes);
 	s.fresh = echoes != tel->owd_echoes;
 	tel->owd_echoes = echoes;
-	s.ahead_ns = (u32)READ_ONCE(tel->queue) << FL_TELEMETRY_SHIFT;
-	s.back_ns = (u32)READ_ONCE(tel->back) << FL_TELEMETRY_SHIFT;
+	s.ahead_ns = fl_tel_ns(READ_ONCE(tel->queue));
+	s.back_ns = fl_tel_ns(READ_ONCE(tel->back));
 	return fl_owd_delay(&tel->owd, &s);
 }
 EXPORT_SYMBOL_GPL(fl_owd_sample);
@@ -120,6 +120,6 @@ void fl_owd_info(const struct sock *sk, struct fl_info *info)
 	if (!READ_ONCE(tel->owd.on))
 		return;
 	info->flags |= FL_INFO_TELEMETRY | FL_INFO_OWD;
-	info->queue_ns = (u32)READ_ONCE(tel->queue) << FL_TELEMETRY_SHIFT;
+	info->queue_ns = fl_tel_ns(READ_ONCE(tel->queue));
 }
 EXPORT_SYMBOL_GPL(fl_owd_info);

@@ -17,6 +17,7 @@
 #include <net/tcp.h>
 
 #include "lib/owd.h"
+#include "lib/telemetry.h"
 
 /* Entries that are found without the table; a power of two. */
 #define FL_TEL_NEAR_SHIFT	12
@@ -84,7 +85,7 @@ struct fl_tel_net {
  * struct fl_tel - telemetry of a socket
  * @sk: the socket, which outlives this
  * @node: in the table, by @sk
- * @heard: newest delay that came with data, in 1 << FL_TELEMETRY_SHIFT ns
+ * @heard: newest delay that came with data, as of fl_tel_units()
  * @queue: newest echo that came, likewise
  * @back: delay that the segment with this echo met itself, likewise
  * @sending: its congestion control wants telemetry

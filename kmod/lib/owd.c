@@ -25,7 +25,7 @@
  * Units of 16 ns are 1/250 of a default channel. The switch's stamp-round cuts
  * delays down to multiples of a power of two; more than B, and what it has cut off
  * comes back by the second line now and then, as noise.
- * A delay beyond 1.05 ms is told as that, and the rest of it counts likewise.
+ * A delay beyond 17.3 ms is told as that, and the rest of it counts likewise.
  *
  * Switching. The first echo turns it on. ACKs without an echo (SACK blocks leave
  * no room, a route has changed) tell nothing from then on, since nobody knows what

@@ -72,9 +72,42 @@ static inline int fl_tel_find(const u8 *th, int bytes)
 }
 
 /**
+ * fl_tel_units() - a delay as the option tells it
+ * @ns: the delay, ns
+ *
+ * Return: its number, rounded down, FL_TELEMETRY_MAX at most.
+ */
+static inline u16 fl_tel_units(u64 ns)
+{
+	const u64 coarse_ns = (u64)FL_TELEMETRY_COARSE << FL_TELEMETRY_SHIFT;
+
+	if (likely(ns < coarse_ns))
+		return ns >> FL_TELEMETRY_SHIFT;
+	return min_t(u64, FL_TELEMETRY_MAX, FL_TELEMETRY_COARSE +
+		     ((ns - coarse_ns) >> FL_TELEMETRY_COARSE_SHIFT));
+}
+
+/**
+ * fl_tel_ns() - the delay that a number in the option stands for
+ * @units: the number, FL_TELEMETRY_MAX at most
+ *
+ * Return: ns.
+ */
+static inline u32 fl_tel_ns(u16 units)
+{
+	if (likely(units < FL_TELEMETRY_COARSE))
+		return (u32)units << FL_TELEMETRY_SHIFT;
+	return ((u32)FL_TELEMETRY_COARSE << FL_TELEMETRY_SHIFT) +
+	       ((u32)(units - FL_TELEMETRY_COARSE) << FL_TELEMETRY_COARSE_SHIFT);
+}
+
+/* Longest delay that the option can tell, ns. */
+#define FL_TELEMETRY_MAX_NS	fl_tel_ns(FL_TELEMETRY_MAX)
+
+/**
  * fl_tel_put() - write the option
  * @at: where, FL_TELEMETRY_BYTES
- * @delay: largest queueing delay so far, in 1 << FL_TELEMETRY_SHIFT ns
+ * @delay: largest queueing delay so far, as of fl_tel_units()
  * @echo: delay to tell the peer, likewise, or FL_TELEMETRY_NO_ECHO
  */
 static inline void fl_tel_put(u8 *at, u16 delay, u16 echo)

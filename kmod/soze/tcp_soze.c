@@ -233,7 +233,7 @@ static u32 sz_hidden_ns(struct sz_flow *fl, u32 rtt_ns, u64 now_ns, u32 base_ns)
 		return 0;
 	least_ns = min(fl->least_ns[0], fl->least_ns[1]);
 	known_ns = base_ns + SZ_HIDDEN_SLACK_NS + fl->queue_ns;
-	if (fl->queue_ns < FL_TELEMETRY_MAX << FL_TELEMETRY_SHIFT)
+	if (fl->queue_ns < FL_TELEMETRY_MAX_NS)
 		known_ns += (u64)(SZ_HIDDEN_DELAYS - 1) * fl->queue_ns;
 	return least_ns > known_ns ? least_ns - known_ns : 0;
 }
@@ -255,16 +255,15 @@ static void sz_heard(struct sock *sk, const struct sz_sock *ss,
 {
 	struct sz_sample s = { .now_ns = now_ns };
 	u32 base_ns = fl->set_base_ns ?: fl->base_ns;
-	u32 told = READ_ONCE(ss->tel->queue);
+	u32 told_ns = fl_tel_ns(READ_ONCE(ss->tel->queue));
 	u32 rest_ns, back_ns;
 
-	fl->queue_ns = (fl->between ? (told + fl->told) / 2 : told) <<
-		       FL_TELEMETRY_SHIFT;
+	fl->queue_ns = fl->between ? (told_ns + fl->told_ns) / 2 : told_ns;
 	fl->between = false;
 	fl->burst_pkts = max_t(u16, fl->acked_pkts, fl->burst_pkts -
 			       (fl->burst_pkts >> SZ_BURST_SHIFT));
 	fl->acked_pkts = 0;
-	back_ns = (u32)READ_ONCE(ss->tel->back) << FL_TELEMETRY_SHIFT;
+	back_ns = fl_tel_ns(READ_ONCE(ss->tel->back));
 	if (rtt_ns) {
 		/* differences have signs */
 		rtt_ns = min_t(u32, rtt_ns, S32_MAX);
@@ -299,9 +298,9 @@ static bool sz_can_wait(const struct sz_flow *fl, u64 now_ns)
 /* An echo so soon after a decision that it can wait for the next one. */
 static void sz_between(struct sz_flow *fl, const struct sz_sock *ss)
 {
-	u16 told = READ_ONCE(ss->tel->queue);
+	u32 told_ns = fl_tel_ns(READ_ONCE(ss->tel->queue));
 
-	fl->told = fl->between ? (told + fl->told) / 2 : told;
+	fl->told_ns = fl->between ? (told_ns + fl->told_ns) / 2 : told_ns;
 	fl->between = true;
 }
 

@@ -27,6 +27,8 @@
 local EXID = 0x464c
 local LENGTH = 8
 local UNIT_NS = 16
+local COARSE = 0x8000
+local COARSE_UNIT_NS = 512
 local MAX = 0xfffe
 local NO_ECHO = 0xffff
 
@@ -42,22 +44,27 @@ fairlane.experts = { malformed }
 local tcp_header = Field.new("tcp.hdr_len")
 local tcp_source = Field.new("tcp.srcport")
 
+-- The delay that a number stands for, ns.
+local function delay_ns(units)
+	return math.min(units, COARSE) * UNIT_NS + math.max(units - COARSE, 0) * COARSE_UNIT_NS
+end
+
 -- Adds the option at the offset of the header to the tree.
 local function show(option, tree)
 	local sub = tree:add(fairlane, option)
 	local delay = option(4, 2):uint()
 	local echo = option(6, 2):uint()
 
-	sub:add(f.delay, option(4, 2), delay * UNIT_NS)
+	sub:add(f.delay, option(4, 2), delay_ns(delay))
 	if delay >= MAX then
 		sub:add(f.saturated, option(4, 2), true)
 	end
 	if echo ~= NO_ECHO then
-		sub:add(f.echo, option(6, 2), echo * UNIT_NS)
+		sub:add(f.echo, option(6, 2), delay_ns(echo))
 		sub:append_text(string.format(", delay %d ns, echo %d ns",
-			delay * UNIT_NS, echo * UNIT_NS))
+			delay_ns(delay), delay_ns(echo)))
 	else
-		sub:append_text(string.format(", delay %d ns", delay * UNIT_NS))
+		sub:append_text(string.format(", delay %d ns", delay_ns(delay)))
 	end
 end
 

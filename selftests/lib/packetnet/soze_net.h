@@ -12,7 +12,7 @@
 #include "soze/core/soze.h"
 
 #define SN_BURST	10	/* initial window, packets */
-#define SN_TOLD_MAX_NS	1048560	/* most that the kernel's option can tell */
+#define SN_TOLD_MAX_NS	17300480	/* most that the kernel's option can tell */
 
 /* The paper's algorithm as printed, instead of the core. */
 enum sn_printed {

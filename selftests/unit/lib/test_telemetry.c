@@ -51,7 +51,7 @@ TEST(vectors)
 		/* an ACK that tells 23.008 us; time stamps behind */
 		{ "fd 08 46 4c 00 00 05 9e 01 01 08 0a 00 00 00 01 00 00 00 02",
 		  20, 0, 1438 },
-		/* both; a delay beyond 1.048544 ms */
+		/* both; a delay beyond 17.3 ms */
 		{ "fd 08 46 4c ff fe 00 10", 20, 0xfffe, 16 },
 		/* behind others, at an odd place */
 		{ "01 fd 08 46 4c 00 01 00 02", 21, 1, 2 },
@@ -96,6 +96,30 @@ TEST(malformed)
 	CHECK_EQ(find("08 00 00 00"), FL_TEL_MALFORMED);
 	CHECK_EQ(find("fd 08 46 4c"), FL_TEL_MALFORMED);
 	CHECK_EQ(find("01 01 01 fd"), FL_TEL_MALFORMED);
+}
+
+TEST(units)
+{
+	u32 ns, before = 0;
+
+	CHECK_EQ(fl_tel_units(0), 0);
+	CHECK_EQ(fl_tel_units(1600), 100);
+	CHECK_EQ(fl_tel_units(524287), 0x7fff);
+	CHECK_EQ(fl_tel_ns(0x7fff), 524272u);
+	CHECK_EQ(fl_tel_units(524288), 0x8000);
+	CHECK_EQ(fl_tel_units(524288 + 511), 0x8000);
+	CHECK_EQ(fl_tel_ns(0x8001), 524288u + 512);
+	CHECK_EQ(FL_TELEMETRY_MAX_NS, 17300480u);
+	CHECK_EQ(fl_tel_units(17300479), FL_TELEMETRY_MAX - 1);
+	CHECK_EQ(fl_tel_units(~0ULL), FL_TELEMETRY_MAX);
+	/* rounded down, by 0.1 % or 16 ns at most, and never falling */
+	for (ns = 0; ns < 17300480; ns += 97) {
+		u32 told = fl_tel_ns(fl_tel_units(ns));
+
+		CHECK(told <= ns && ns - told < max_t(u32, 16, ns / 1000));
+		CHECK(told >= before);
+		before = told;
+	}
 }
 
 /* Whatever comes, nothing beyond the header is read: ASan watches. */

@@ -196,12 +196,16 @@ enum {
 /*
  * The telemetry option that FABRIC_STAMP_SOZE raises, Documentation/telemetry.rst:
  *	kind 253 | length 8 | ExID be16 | delay be16 | echo be16
- * Delays are in units of 1 << SHIFT ns, saturating at MAX.
+ * Delays are in units of 1 << SHIFT ns below COARSE (0.52 ms); each unit from COARSE on
+ * is 1 << COARSE_SHIFT ns more (512 ns, 0.1 % at most), saturating at MAX (17.3 ms). The
+ * larger number is the longer delay, so who raises it compares numbers.
  */
 #define FL_TELEMETRY_KIND	253
 #define FL_TELEMETRY_BYTES	8
 #define FL_TELEMETRY_EXID	0x464c
 #define FL_TELEMETRY_SHIFT	4
+#define FL_TELEMETRY_COARSE	0x8000
+#define FL_TELEMETRY_COARSE_SHIFT	9
 #define FL_TELEMETRY_MAX	0xfffe
 #define FL_TELEMETRY_NO_ECHO	0xffff	/* nothing to tell since the last one */
 
