@@ -112,8 +112,6 @@
  */
 #define SZ_EMPTY_SHIFT		2
 #define SZ_EMPTY_RTTS		SZ_ONE
-/* The same for a flow that hears less than a few times in an RTT. */
-#define SZ_RARE_EMPTY_RTTS	(8U << SZ_SHIFT)
 #define SZ_EMPTY_GROWTH		(SZ_ONE / 2)
 #define SZ_EMPTY_GAIN_SHIFT	2
 /* (12): round trips that growth counts; it is 1/2^5 octave more in each; the part of
@@ -334,8 +332,8 @@ static void sz_stand_still(struct sz_core *sz, const struct sz_par *par,
 			    still_l2 - sz->mean_l2)) << SZ_STILL_SHIFT;
 	if (s->delay_ns < par->k_ns >> SZ_EMPTY_SHIFT) {
 		sz->still = 0;
-		sz->empty = min_t(u32, sz->empty + part, SZ_RARE_EMPTY_RTTS);
-		if (sz->empty >= (often ? SZ_EMPTY_RTTS : SZ_RARE_EMPTY_RTTS) && error > 0)
+		sz->empty = min_t(u32, sz->empty + part, SZ_EMPTY_RTTS);
+		if (sz->empty == SZ_EMPTY_RTTS && error > 0)
 			sz->rate_l2 += min_t(s64, sz_mul(part, grow), error);
 		return;
 	}
