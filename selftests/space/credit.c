@@ -21,7 +21,7 @@ static void draw(struct space_setup *s)
 	int flows, messages;
 	double packet_us;
 
-	path_draw(s, wide);
+	path_draw(s, wide ? &path_wide : &path_basic);
 	flows = 1 << dim_int(s, "flows", 0, wide ? 6 : 4);
 	messages = dim_int(s, "messages", 1, 8);
 	packet_us = s->wire_bytes * 8e6 / s->rate_bps;

@@ -12,6 +12,7 @@
 /* The last one is NULL. */
 static const struct space_control *const controls[] = {
 	&space_prioplus,
+	&space_soze,
 	&space_expresspass,
 	&space_flexpass,
 	NULL,

@@ -42,29 +42,41 @@ static double link_us(const struct space_setup *s, double base_us)
 	return us < LEAST_DELAY_US ? LEAST_DELAY_US : us;
 }
 
+static const char *const basic_rates[] = { "10", "25", "40", "100" };
+
+/* 10 to 100 Gbit/s, one hop. */
+const struct path_range path_basic = {
+	basic_rates, ARRAY_SIZE(basic_rates), 6, 400, false,
+};
+
+static const char *const wide_rates[] = {
+	"0.01", "0.1", "1", "10", "25", "40", "100", "100", "200", "400",
+};
+
+/* 10 Mbit/s to 400 Gbit/s, and every dimension that there is. */
+const struct path_range path_wide = {
+	wide_rates, ARRAY_SIZE(wide_rates), 5, 5000, true,
+};
+
 /* Draw rate, base RTT, MTU and the other dimensions of the way. */
-void path_draw(struct space_setup *s, bool wide)
+void path_draw(struct space_setup *s, const struct path_range *range)
 {
 	double base_us;
 	int mtu;
 
-	if (wide) {
-		s->rate_bps = atof(DIM_PICK(s, "rate_gbit", "0.01", "0.1", "1",
-					    "10", "25", "40", "100", "100",
-					    "200", "400")) * 1e9;
+	s->rate_bps = atof(dim_pick(s, "rate_gbit", range->rates,
+				    range->rate_gbit)) * 1e9;
+	if (range->wide) {
 		mtu = atoi(DIM_PICK(s, "mtu", "1500", "1500", "4000", "9000"));
 		DIM_PICK(s, "hops", "1", "1", "1", "2", "3");
 		DIM_PICK(s, "far", "1", "1", "1", "4", "16");
 		DIM_PICK(s, "noise", "none", "none", "none", "fig7", "uniform",
 			 "machine");
 		DIM_PICK(s, "offload", "off", "off", "on");
-		base_us = dim_log(s, "base_us", 5, 5000);
 	} else {
-		s->rate_bps = atof(DIM_PICK(s, "rate_gbit", "10", "25", "40",
-					    "100")) * 1e9;
 		mtu = atoi(DIM_PICK(s, "mtu", "1500", "1500", "9000"));
-		base_us = dim_log(s, "base_us", 6, 400);
 	}
+	base_us = dim_log(s, "base_us", range->low_us, range->high_us);
 	DIM_PICK(s, "ack", "every", "delayed");
 	s->wire_bytes = mtu + LINE_BYTES;
 	s->prop_us = link_us(s, base_us);
@@ -207,6 +219,8 @@ void path_write(struct space_setup *s, FILE *out)
 		entries(&s->defaults));
 	fprintf(out, ", \"groups\": {%s}, \"measures\": {%s}, \"expect\": [%s]",
 		entries(&s->groups), entries(&s->measures), entries(&s->expect));
+	if (s->events.f)
+		fprintf(out, ", \"events\": [%s]", entries(&s->events));
 	fputs(", \"hosts\": {\"*\": {", out);
 	if (*s->qdisc)
 		fprintf(out, "\"qdisc\": \"%s\", ", s->qdisc);

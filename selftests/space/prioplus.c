@@ -208,7 +208,7 @@ static void draw(struct space_setup *s)
 {
 	bool wide = !space_is(s, "basic");
 
-	path_draw(s, wide);
+	path_draw(s, wide ? &path_wide : &path_basic);
 	s->settle_us = fmax(300, 20 * s->base_us);
 	s->step_us = s->settle_us + fmax(2000, 20 * s->base_us);
 	draw_base(s);

@@ -59,6 +59,32 @@ struct space_class {
 #define SPACE_CLASSES	8
 
 /**
+ * struct space_flow - a flow with a weight that the set-up's change may concern
+ * @weight: before and after the change
+ * @there: it sends before and after the change
+ * @first: where links are in a row, the first that it takes
+ * @last: the last
+ */
+struct space_flow {
+	double weight[2];
+	bool there[2];
+	int first;
+	int last;
+};
+
+#define SPACE_FLOWS	64
+
+/**
+ * struct space_window - a time in which is judged what a change has led to
+ * @from_us: begin, us
+ * @until_us: end, us
+ */
+struct space_window {
+	double from_us;
+	double until_us;
+};
+
+/**
  * struct space_setup - a set-up
  * @control: the control's name
  * @space: which of its spaces
@@ -74,12 +100,17 @@ struct space_class {
  * @prop_us: propagation delay of a link, us
  * @class: classes of flows, as far as a model in user space knows them
  * @classes: how many they are
+ * @flow: flows with weights
+ * @flows: how many they are
+ * @window: when their shares are judged, before and after the change
+ * @change_us: time of the change, us; 0: there is none
  * @hosts: sending hosts so far
  * @end_us: end of the run, us
  * @groups: entries of the scenario's groups
  * @defaults: further entries of its group_defaults
  * @measures: entries of its measures
  * @expect: entries of its expectations
+ * @events: entries of its events
  * @sysctl: entries of its hosts' sysctl
  * @qdisc: of all ports; empty: a large FIFO at switches
  */
@@ -97,12 +128,17 @@ struct space_setup {
 	double prop_us;
 	struct space_class class[SPACE_CLASSES];
 	int classes;
+	struct space_flow flow[SPACE_FLOWS];
+	int flows;
+	struct space_window window[2];
+	double change_us;
 	int hosts;
 	double end_us;
 	struct space_text groups;
 	struct space_text defaults;
 	struct space_text measures;
 	struct space_text expect;
+	struct space_text events;
 	struct space_text sysctl;
 	char qdisc[96];
 };
@@ -122,6 +158,7 @@ struct space_control {
 extern const struct space_control space_expresspass;
 extern const struct space_control space_flexpass;
 extern const struct space_control space_prioplus;
+extern const struct space_control space_soze;
 
 int prioplus_top(const struct space_setup *s, double at_us);
 
@@ -147,8 +184,26 @@ void die(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn)
 	dim_pick(s, name, sizeof((const char *[]){ __VA_ARGS__ }) / \
 		 sizeof(const char *), (const char *[]){ __VA_ARGS__ })
 
+/**
+ * struct path_range - what path_draw() draws from
+ * @rate_gbit: rates of the line, Gbit/s
+ * @rates: how many they are
+ * @low_us: shortest base RTT, us
+ * @high_us: longest base RTT, us
+ * @wide: draw MTU 4000, hops, far hosts, noise and offload, too
+ */
+struct path_range {
+	const char *const *rate_gbit;
+	int rates;
+	double low_us;
+	double high_us;
+	bool wide;
+};
+
 /* path.c: the way from senders to receiver, and the scenario as a whole. */
-void path_draw(struct space_setup *s, bool wide);
+extern const struct path_range path_basic;
+extern const struct path_range path_wide;
+void path_draw(struct space_setup *s, const struct path_range *range);
 void path_write(struct space_setup *s, FILE *out);
 void group_add(struct space_setup *s, const char *name, int flows,
 	       const char *format, ...) __attribute__((format(printf, 4, 5)));
