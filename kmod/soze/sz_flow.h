@@ -26,7 +26,6 @@
  * @least_ns: smallest RTT of this round trip and of the last, ns
  * @rest_ns: RTT without the delay told, smoothed, ns; 0: none
  * @queue_ns: delay told last, ns
- * @told_ns: average of the delays since the last decision, ns
  * @payload_l2: log2 of payload / bytes on the line, << SZ_SHIFT
  * @gen: of profile and settings
  * @una: tp->snd_una at the last ACK
@@ -34,6 +33,7 @@
  * @mss: that @par is for
  * @acked_pkts: acknowledged since the last decision, saturating
  * @burst_pkts: the most of that, forgotten by and by
+ * @told: average of the numbers told since the last decision, as of fl_tel_units()
  * @between: there were some
  * @telling: echoes come: this is Söze, not Reno
  * @ever: they have come once
@@ -57,7 +57,6 @@ struct sz_flow {
 	u32 set_base_ns;
 	u32 rest_ns;
 	u32 queue_ns;
-	u32 told_ns;
 	s32 payload_l2;
 	u32 gen;
 	u32 una;
@@ -65,6 +64,7 @@ struct sz_flow {
 	u16 mss;
 	u16 acked_pkts;
 	u16 burst_pkts;
+	u16 told;
 	bool between : 1;
 	bool telling : 1;
 	bool ever : 1;

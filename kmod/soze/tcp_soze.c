@@ -255,10 +255,10 @@ static void sz_heard(struct sock *sk, const struct sz_sock *ss,
 {
 	struct sz_sample s = { .now_ns = now_ns };
 	u32 base_ns = fl->set_base_ns ?: fl->base_ns;
-	u32 told_ns = fl_tel_ns(READ_ONCE(ss->tel->queue));
+	u16 told = READ_ONCE(ss->tel->queue);
 	u32 rest_ns, back_ns;
 
-	fl->queue_ns = fl->between ? (told_ns + fl->told_ns) / 2 : told_ns;
+	fl->queue_ns = fl_tel_ns(fl->between ? (told + fl->told) / 2 : told);
 	fl->between = false;
 	fl->burst_pkts = max_t(u16, fl->acked_pkts, fl->burst_pkts -
 			       (fl->burst_pkts >> SZ_BURST_SHIFT));
@@ -298,9 +298,9 @@ static bool sz_can_wait(const struct sz_flow *fl, u64 now_ns)
 /* An echo so soon after a decision that it can wait for the next one. */
 static void sz_between(struct sz_flow *fl, const struct sz_sock *ss)
 {
-	u32 told_ns = fl_tel_ns(READ_ONCE(ss->tel->queue));
+	u16 told = READ_ONCE(ss->tel->queue);
 
-	fl->told_ns = fl->between ? (told_ns + fl->told_ns) / 2 : told_ns;
+	fl->told = fl->between ? (told + fl->told) / 2 : told;
 	fl->between = true;
 }
 
