@@ -236,8 +236,10 @@ static inline u32 pp_random(struct pp_flow *fl)
 	return fl->random ^ fl->random >> 16;
 }
 
-/* pp_share.c */
+/* pp_configure.c */
 bool pp_configure(struct pp_flow *fl, const struct fl_profile *pf);
+
+/* pp_share.c */
 bool pp_chan_take(struct pp_flow *fl, const struct pp_chan *want);
 void pp_chan_drop(struct pp_flow *fl);
 int pp_share_init(void);

@@ -8,7 +8,7 @@
 /**
  * struct pp_settings - PrioPlus' settings
  * @short_flows: few flows of a priority meet and most last for some RTTs, see
- *	pp_conf_short() in pp_share.c
+ *	pp_conf_short() in pp_configure.c
  * @urgent_priority: flows of this priority and above begin without a probe and
  *	with W_LS = BDP, section 4.4; 0 = none
  * @share_ns: the target moves down by this with each doubling of a flow's window

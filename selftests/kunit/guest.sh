@@ -12,9 +12,10 @@ for module in "$@"; do
 done
 failed=0
 number=0
+set -- /sys/kernel/debug/kunit/*/results
 echo "KTAP version 1"
 echo "1..$#"
-for results in /sys/kernel/debug/kunit/*/results; do
+for results in "$@"; do
 	number=$((number + 1))
 	suite=$(basename "$(dirname "$results")")
 	grep -E '^ +(KTAP|1\.\.|ok|not ok|#)' "$results"

@@ -250,6 +250,12 @@ control()
 	FUZZ_ROUNDS=2000 ctl "$1"
 }
 
+# A socket whose device encrypts sends no probe.
+encrypted()
+{
+	control encrypted && [ "$(cat /sys/module/fl_encrypts/parameters/seen)" -eq 0 ]
+}
+
 remove_modules()
 {
 	local ko
@@ -328,6 +334,7 @@ fi
 for name in options inherit flow_names dump; do
 	check control $name
 done
+[ ! -e /modules/fl_encrypts.ko ] || check encrypted
 if [ "$level" = all ]; then
 	for name in before_connect errors reuseport congestion_order policy_one policy_conditions policy_apply \
 		events overrun netns_exit ceiling budget exchange owner fuzz; do

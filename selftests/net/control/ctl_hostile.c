@@ -294,7 +294,51 @@ static void test_events_of_others(void)
 	EQUAL(s.count + s.gaps, FLOOD + 1);
 }
 
+static uint32_t state_of(int fd)
+{
+	struct fl_info info = { };
+	socklen_t len = sizeof(info);
+
+	REQUIRE(!getsockopt(fd, IPPROTO_IP, FL_SO_INFO, &info, &len));
+	return info.state;
+}
+
+/* What a device encrypts is looked at on its way there (selftests/machine/stock/module): a
+ * probe is no part of that stream. The flow has to go without, if it has begun with some
+ * too, and none gets there.
+ */
+static void test_encrypted(void)
+{
+	static const char name[] = "fl_encrypts";
+	struct pair p = { .listener = listen_on(V4, 0) };
+	char buf[1000] = { };
+	int late, i;
+
+	for (late = 0; late < 2; late++) {
+		p.client = connect_to(V4, p.listener, "prioplus");
+		p.server = accept(p.listener, NULL, NULL);
+		REQUIRE(p.server >= 0);
+		EQUAL(set_opt(p.client, FL_SO_PRIORITY, 3), 0);
+		if (late) {
+			REQUIRE(write(p.client, buf, sizeof(buf)) == sizeof(buf));
+			REQUIRE(recv(p.server, buf, sizeof(buf), MSG_WAITALL) == sizeof(buf));
+			REQUIRE(state_of(p.client) != FL_STATE_FALLBACK);
+		}
+		if (setsockopt(p.client, IPPROTO_TCP, TCP_ULP, name, sizeof(name) - 1))
+			exit(SKIPPED);
+		for (i = 0; i < 100 && state_of(p.client) != FL_STATE_FALLBACK; i++) {
+			REQUIRE(write(p.client, buf, sizeof(buf)) == sizeof(buf));
+			REQUIRE(recv(p.server, buf, sizeof(buf), MSG_WAITALL) == sizeof(buf));
+			wait_ns(10000000);
+		}
+		EQUAL(state_of(p.client), FL_STATE_FALLBACK);
+		close(p.client);
+		close(p.server);
+	}
+}
+
 const struct test hostile_tests[] = {
+	{ "encrypted", test_encrypted },
 	{ "stalled_owner", test_stalled_owner },
 	{ "stalled_off", test_stalled_off },
 	{ "going_socket", test_going_socket },

@@ -7,6 +7,7 @@
 #define _GNU_SOURCE
 #include <sched.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "ctl.h"
@@ -16,6 +17,8 @@
 #define ADVERSARIES	6
 #define SOCKETS		8
 #define ROUNDS		400
+/* Cgroups below each other. */
+#define DEPTH		16
 
 static struct nl m;
 
@@ -421,11 +424,67 @@ static void test_budgets_end(void)
 	EQUAL(cgroup_budget(fd, 1, FL_CMD_BUDGET_SET), -ENOSPC);
 }
 
+static int by_size(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* Median of what setting a weight takes in cycles of the processor; in the lab, time
+ * stands still meanwhile.
+ */
+static uint64_t charge_cycles(struct pair *p)
+{
+	static uint64_t took[1001];
+	uint64_t began;
+	size_t i;
+
+	for (i = 0; i < 1001; i++) {
+		began = __builtin_ia32_rdtsc();
+		EQUAL(set_opt(p->client, FL_SO_WEIGHT, 1000 + i % 2), 0);
+		took[i] = __builtin_ia32_rdtsc() - began;
+	}
+	qsort(took, 1001, sizeof(*took), by_size);
+	return took[500];
+}
+
+/* Thousands of budgets, and a cgroup far below the nearest one that has any: who pays is
+ * found as soon as without them.
+ */
+static void test_many_budgets(void)
+{
+	char path[64 + 2 * DEPTH] = "/run/cg";
+	uint64_t id, none, many;
+	int fd = nl_open(), i;
+	struct pair p;
+
+	system("mkdir -p /run/cg && mount -t cgroup2 none /run/cg 2> /dev/null");
+	for (i = 0; i < DEPTH; i++) {
+		strcat(path, "/d");
+		REQUIRE(!mkdir(path, 0755) || errno == EEXIST);
+	}
+	strcat(path, "/cgroup.procs");
+	write_file(path, "0");
+	p = make_pair(V4);
+	write_file("/run/cg/cgroup.procs", "0");
+	REQUIRE(!cgroup_budget(fd, 1ULL << 40, FL_CMD_BUDGET_SET));
+	none = charge_cycles(&p);
+	/* no cgroup has such a number */
+	for (id = 1; id < FL_BUDGET_COUNT_MAX; id++)
+		EQUAL(cgroup_budget(fd, (1ULL << 40) + id, FL_CMD_BUDGET_SET), 0);
+	many = charge_cycles(&p);
+	printf("# setting a weight: %llu cycles, with %d budgets %llu\n", (unsigned long long)none,
+	       FL_BUDGET_COUNT_MAX, (unsigned long long)many);
+	REQUIRE(many < 2 * none);
+}
+
 const struct test limit_tests[] = {
 	{ "ceiling", test_ceiling },
 	{ "budget", test_budget },
 	{ "budgets_end", test_budgets_end },
 	{ "exchange", test_exchange },
+	{ "many_budgets", test_many_budgets },
 	{ "owner", test_owner },
 	{ }
 };
