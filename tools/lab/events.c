@@ -44,7 +44,7 @@ static void event_flows(struct scenario *sc, int64_t at_ns, struct ynode *y)
 	if (y_scalar(g))
 		e->group = group_need(sc, g, g->text);
 	e->stop = y_bool(y, "stop", false);
-	e->cc = y_text(y, "cc", NULL);
+	e->cc = y_cc(y, "cc", NULL);
 	e->priority = y_int(y, "priority", -1, 0, 1000000);
 	e->weight = y_real(y, "weight", -1, 0.001, 1000);
 	if (!e->stop && !e->cc && e->priority < 0 && e->weight < 0)

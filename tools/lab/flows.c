@@ -9,6 +9,11 @@
 #include <string.h>
 
 #define MAX_FLOWS 200000
+/* TCP_CA_NAME_MAX - 1 */
+#define CC_NAME_MAX 15
+/* Of a socket's buffers and of a flow, bytes. */
+#define BUFFER_MAX 1073741824LL
+#define SIZE_MAX_BYTES 1125899906842624LL
 
 enum pattern { PAIRS, ALL_TO_ALL, PERMUTATION };
 
@@ -328,6 +333,7 @@ static void plain_load(struct scenario *sc, int g, struct node **src, int srcs,
 		y_error(y, "stops before it starts");
 	if (t.bytes == 0)
 		y_error(y, "size must be above 0");
+	y_at_most(y, "size", t.bytes, SIZE_MAX_BYTES, "1 PiB");
 	repeat_load(sc, g, &t);
 	if (pattern == PERMUTATION && (srcs != dsts || srcs < 2)) {
 		y_error(y, "a permutation needs as many sources as destinations");
@@ -397,6 +403,17 @@ static void base_rtt_read(struct group *g)
 		y_error(y, "a base RTT is 1 s at most");
 }
 
+/* Name of a congestion control; @dflt without the key. */
+const char *y_cc(struct ynode *map, const char *key, const char *dflt)
+{
+	const char *cc = y_text(map, key, dflt);
+
+	if (cc && (!cc[0] || strlen(cc) > CC_NAME_MAX))
+		y_error(y_find(map, key), "the name of a congestion control has 1 to %d letters",
+			CC_NAME_MAX);
+	return cc;
+}
+
 /* Read one group and expand it. */
 static void group_load(struct scenario *sc, struct ynode *y)
 {
@@ -420,8 +437,8 @@ static void group_load(struct scenario *sc, struct ynode *y)
 	g->waits = y_find(y, "after");
 	if (strpbrk(g->name, ",\" .\t"))
 		y_error(y, "a group's name has no commas, dots, quotes or blanks");
-	g->cc = y_text(y, "cc", "cubic");
-	g->receiver_cc = y_text(y, "receiver_cc", NULL);
+	g->cc = y_cc(y, "cc", "cubic");
+	g->receiver_cc = y_cc(y, "receiver_cc", NULL);
 	g->priority = y_int(y, "priority", 0, 0, 1000000);
 	g->weight = y_real(y, "weight", 1, 0.001, 1000);
 	g->dscp = y_int(y, "dscp", 0, 0, 63);
@@ -432,6 +449,8 @@ static void group_load(struct scenario *sc, struct ynode *y)
 	g->write_whole = y_choice(y, "write", writes, 0);
 	g->rcvbuf = y_size(y, "rcvbuf", NEVER);
 	g->sndbuf = y_size(y, "sndbuf", NEVER);
+	y_at_most(y, "rcvbuf", g->rcvbuf, BUFFER_MAX, "1 GiB");
+	y_at_most(y, "sndbuf", g->sndbuf, BUFFER_MAX, "1 GiB");
 	deadline_read(g);
 	base_rtt_read(g);
 	src = hosts_read(sc, y, "from", &srcs);

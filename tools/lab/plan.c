@@ -470,7 +470,6 @@ static void add_frame(cJSON *plan, const struct module_list *modules,
 			       path_build());
 	int i;
 
-	cJSON_AddNumberToObject(plan, "version", 1);
 	/* the guest's host process has the run's folder as its own */
 	cJSON_AddStringToObject(plan, "out", "/proc/self/cwd");
 	o = cJSON_AddObjectToObject(plan, "env");

@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Shortest interval between samples of tcp_info, ns. */
+#define SAMPLE_MIN_NS 100
+
 /* Set one name to a value; the place of the first setting is kept. */
 void pairs_set(struct pairs *p, const char *key, const char *value)
 {
@@ -46,6 +49,8 @@ void pairs_read(struct ynode *map, const char *key, struct pairs *out)
 	for (i = 0; i < y->n; i++) {
 		const char *s = y_scalar(y->child[i]);
 
+		if (!y->child[i]->key[0] || strstr(y->child[i]->key, ".."))
+			y_error(y->child[i], "not a name");
 		if (s)
 			pairs_set(out, y->child[i]->key, s);
 	}
@@ -122,8 +127,8 @@ static void series_load(struct scenario *sc)
 		y_list(y, "groups", &sc->sample_groups);
 		for (i = 0; i < sc->sample_groups.n; i++)
 			group_need(sc, y, sc->sample_groups.s[i]);
-		if (!sc->sample_ns)
-			y_error(y, "interval must be above 0");
+		if (sc->sample_ns < SAMPLE_MIN_NS)
+			y_error(y, "interval must be %d ns at least", SAMPLE_MIN_NS);
 	}
 }
 

@@ -4,6 +4,7 @@
  * device inside s1 is called h9.
  */
 #include "scenario.h"
+#include "kmod/lablink.h"
 #include "units.h"
 
 #include <ctype.h>
@@ -19,12 +20,16 @@ void link_params_read(struct ynode *map, struct link_params *p)
 	p->rate_bps = y_rate(map, "rate", p->rate_bps);
 	p->delay_ns = y_time(map, "delay", p->delay_ns);
 	p->mtu = y_int(map, "mtu", p->mtu, 576, 65000);
-	p->overhead_bytes = y_int(map, "overhead", p->overhead_bytes, 0, 1000);
-	p->ring_pkts = y_int(map, "ring", p->ring_pkts, 1, 10000);
+	p->overhead_bytes = y_int(map, "overhead", p->overhead_bytes, 0,
+				  LABLINK_OVERHEAD_MAX);
+	p->ring_pkts = y_int(map, "ring", p->ring_pkts, 1, LABLINK_RING_MAX);
 	p->offload = y_bool(map, "offload", p->offload);
 	noise_load(map, "noise", &p->noise);
 	if (p->rate_bps == 0)
 		y_error(y_find(map, "rate"), "a link needs a rate above 0");
+	y_at_most(map, "rate", p->rate_bps, LABLINK_RATE_MAX_BPS,
+		  "10 Tbit/s");
+	y_at_most(map, "delay", p->delay_ns, LABLINK_DELAY_MAX_NS, "10 s");
 }
 
 /* Add a node or say why its name cannot be used. */

@@ -48,6 +48,8 @@ bool y_bool(struct ynode *map, const char *key, bool dflt);
 int64_t y_time(struct ynode *map, const char *key, int64_t dflt);
 int64_t y_rate(struct ynode *map, const char *key, int64_t dflt);
 int64_t y_size(struct ynode *map, const char *key, int64_t dflt);
+void y_at_most(struct ynode *map, const char *key, int64_t value, int64_t max,
+	       const char *text);
 void y_list(struct ynode *map, const char *key, struct strv *out);
 int y_choice(struct ynode *map, const char *key, const char *const *names,
 	     int dflt);

@@ -287,6 +287,14 @@ int64_t y_size(struct ynode *map, const char *key, int64_t dflt)
 		      "a size (write 1500, 64kb, 1mb, 1mib)");
 }
 
+/* Refuse a value of @key above @max, which is @text. */
+void y_at_most(struct ynode *map, const char *key, int64_t value, int64_t max,
+	       const char *text)
+{
+	if (value > max)
+		y_error(y_find(map, key), "at most %s", text);
+}
+
 /* One text or a list of texts. */
 void y_list(struct ynode *map, const char *key, struct strv *out)
 {

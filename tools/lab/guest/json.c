@@ -53,9 +53,8 @@ void json_leave(struct json_ctx *ctx, size_t mark)
 	ctx->path[mark] = '\0';
 }
 
-/* Reads a whole number within limits. */
-int json_int(struct json_ctx *ctx, const cJSON *item, int64_t min, int64_t max,
-	     int64_t *value)
+/* Reads a whole number. */
+int json_int(struct json_ctx *ctx, const cJSON *item, int64_t *value)
 {
 	double number = item->valuedouble;
 
@@ -65,10 +64,6 @@ int json_int(struct json_ctx *ctx, const cJSON *item, int64_t min, int64_t max,
 	    fabs(number) > 9007199254740992.0)
 		return json_error(ctx, "%g is not a whole number below 2^53",
 				  number);
-	if ((int64_t)number < min || (int64_t)number > max)
-		return json_error(ctx, "%lld is not within %lld..%lld",
-				  (long long)number, (long long)min,
-				  (long long)max);
 	*value = (int64_t)number;
 	return 0;
 }
@@ -90,7 +85,7 @@ static int json_value(struct json_ctx *ctx, const cJSON *item,
 
 	switch (field->type) {
 	case JSON_INT:
-		return json_int(ctx, item, field->min, field->max, place);
+		return json_int(ctx, item, place);
 	case JSON_BOOL:
 		if (!cJSON_IsBool(item))
 			return json_error(ctx, "must be true or false");
@@ -104,6 +99,8 @@ static int json_value(struct json_ctx *ctx, const cJSON *item,
 		return json_string(ctx, item, place);
 	case JSON_STR:
 		return json_string(ctx, item, place);
+	case JSON_LIST:
+		return json_array(ctx, item, field->size, field->fn, place);
 	case JSON_FN:
 		return field->fn(ctx, item, place);
 	}

@@ -33,10 +33,11 @@ struct json_ctx {
 };
 
 enum json_type {
-	JSON_INT,	/* int64_t within min..max */
+	JSON_INT,	/* int64_t */
 	JSON_BOOL,	/* bool */
 	JSON_STR,	/* const char *, points into the document */
 	JSON_STR_NULL,	/* the same or null */
+	JSON_LIST,	/* struct json_list, the function reads an element */
 	JSON_FN,	/* the function decides */
 };
 
@@ -48,8 +49,8 @@ struct json_field {
 	enum json_type type;
 	size_t offset;
 	bool required;
-	int64_t min, max;	/* JSON_INT */
-	json_fn fn;		/* JSON_FN */
+	json_fn fn;		/* JSON_LIST, JSON_FN */
+	size_t size;		/* of an element, JSON_LIST */
 };
 
 /* A growing list of equal elements. */
@@ -63,8 +64,7 @@ int json_error(struct json_ctx *ctx, const char *fmt, ...);
 size_t json_enter_key(struct json_ctx *ctx, const char *key);
 size_t json_enter_index(struct json_ctx *ctx, size_t index);
 void json_leave(struct json_ctx *ctx, size_t mark);
-int json_int(struct json_ctx *ctx, const cJSON *item, int64_t min, int64_t max,
-	     int64_t *value);
+int json_int(struct json_ctx *ctx, const cJSON *item, int64_t *value);
 int json_string(struct json_ctx *ctx, const cJSON *item, const char **value);
 int json_object(struct json_ctx *ctx, const cJSON *item,
 		const struct json_field *fields, size_t fields_count,

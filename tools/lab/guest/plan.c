@@ -1,16 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Reading of plan.json: the tables of its keys. What spans several keys is
- * checked in plan_check.c.
+ * Reading of plan.json: the tables of its keys. The runner (tools/lab/plan.c), which is
+ * built with the guest, has checked what people write; here a value has the right kind,
+ * and what is referred to is there.
  */
-#include <linux/fairlane.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../kmod/lablink.h"
-#include "../kmod/labtap.h"
-#include "plan_keys.h"
+#include "plan.h"
+
+#define FIELD(stype, name, jtype, need, ...)				\
+	{ #name, jtype, offsetof(struct stype, name), need, __VA_ARGS__ }
+#define INT(stype, name, need)	FIELD(stype, name, JSON_INT, need, NULL, 0)
+#define STR(stype, name, need)	FIELD(stype, name, JSON_STR, need, NULL, 0)
+#define STR_NULL(stype, name)	FIELD(stype, name, JSON_STR_NULL, false, NULL, 0)
+#define BOOL(stype, name, need)	FIELD(stype, name, JSON_BOOL, need, NULL, 0)
+#define FN(stype, name, need, fn)	FIELD(stype, name, JSON_FN, need, fn, 0)
+#define LIST(stype, name, need, etype, fn)				\
+	FIELD(stype, name, JSON_LIST, need, fn, sizeof(etype))
+#define OBJECT(ctx, item, fields, dst)					\
+	json_object(ctx, item, fields, sizeof(fields) / sizeof((fields)[0]), dst)
 
 /* [name, value], both texts. */
 static int plan_pair(struct json_ctx *ctx, const cJSON *item, void *dst)
@@ -24,14 +35,7 @@ static int plan_pair(struct json_ctx *ctx, const cJSON *item, void *dst)
 		return json_error(ctx, "must be [\"name\", \"value\"]");
 	pair->name = name->valuestring;
 	pair->value = value->valuestring;
-	if (!*pair->name || strstr(pair->name, ".."))
-		return json_error(ctx, "\"%s\" is no name", pair->name);
 	return 0;
-}
-
-static int plan_pairs(struct json_ctx *ctx, const cJSON *item, void *dst)
-{
-	return json_array(ctx, item, sizeof(struct plan_pair), plan_pair, dst);
 }
 
 /* {"NAME":"value", …} */
@@ -53,8 +57,6 @@ static int plan_env(struct json_ctx *ctx, const cJSON *item, void *dst)
 		mark = json_enter_key(ctx, child->string);
 		pair->name = child->string;
 		error = json_string(ctx, child, &pair->value);
-		if (!error && (!*pair->name || strchr(pair->name, '=')))
-			error = json_error(ctx, "is no name of a variable");
 		json_leave(ctx, mark);
 		if (error)
 			return error;
@@ -65,22 +67,6 @@ static int plan_env(struct json_ctx *ctx, const cJSON *item, void *dst)
 static int plan_text(struct json_ctx *ctx, const cJSON *item, void *dst)
 {
 	return json_string(ctx, item, dst);
-}
-
-/* A list of texts, one line each. */
-static int plan_line(struct json_ctx *ctx, const cJSON *item, void *dst)
-{
-	const char **line = dst;
-
-	if (json_string(ctx, item, line))
-		return -1;
-	return strchr(*line, '\n') ? json_error(ctx, "is more than one line") :
-				     0;
-}
-
-static int plan_lines(struct json_ctx *ctx, const cJSON *item, void *dst)
-{
-	return json_array(ctx, item, sizeof(char *), plan_line, dst);
 }
 
 /* A command: at least one word; a NULL follows the last. */
@@ -102,21 +88,8 @@ static int plan_argv(struct json_ctx *ctx, const cJSON *item, void *dst)
 	return 0;
 }
 
-/* Name of a file without folder. */
-static int plan_file(struct json_ctx *ctx, const cJSON *item, void *dst)
-{
-	const char **file = dst;
-
-	if (json_string(ctx, item, file))
-		return -1;
-	if (!**file || **file == '.' || strchr(*file, '/'))
-		return json_error(ctx, "\"%s\" must be a plain file name",
-				  *file);
-	return 0;
-}
-
 /* Name of a node, which must have been defined: gives its index. */
-int plan_node_ref(struct json_ctx *ctx, const cJSON *item, void *dst)
+static int plan_node_ref(struct json_ctx *ctx, const cJSON *item, void *dst)
 {
 	const struct plan *plan = ctx->user;
 	int64_t *node = dst;
@@ -141,23 +114,8 @@ static int plan_node_null(struct json_ctx *ctx, const cJSON *item, void *dst)
 	return cJSON_IsNull(item) ? 0 : plan_node_ref(ctx, item, dst);
 }
 
-/* Name of a network device. */
-int plan_dev(struct json_ctx *ctx, const cJSON *item, void *dst)
-{
-	const char **dev = dst;
-
-	if (json_string(ctx, item, dev))
-		return -1;
-	if (!**dev || strlen(*dev) >= IFNAMSIZ || strpbrk(*dev, "/: \t\n") ||
-	    !strcmp(*dev, ".") || !strcmp(*dev, ".."))
-		return json_error(ctx,
-				  "\"%s\" is no device name (1..%d characters)",
-				  *dev, IFNAMSIZ - 1);
-	return 0;
-}
-
-/* 02:00:00:00:00:01, not a group address. */
-int plan_mac(struct json_ctx *ctx, const cJSON *item, void *dst)
+/* 02:00:00:00:00:01 */
+static int plan_mac(struct json_ctx *ctx, const cJSON *item, void *dst)
 {
 	struct plan_mac *mac = dst;
 	unsigned int byte[ETH_ALEN];
@@ -168,10 +126,8 @@ int plan_mac(struct json_ctx *ctx, const cJSON *item, void *dst)
 		return -1;
 	if (sscanf(text, "%2x:%2x:%2x:%2x:%2x:%2x%n", &byte[0], &byte[1],
 		   &byte[2], &byte[3], &byte[4], &byte[5], &used) != ETH_ALEN ||
-	    text[used] || strlen(text) != 17)
+	    text[used])
 		return json_error(ctx, "\"%s\" is no Ethernet address", text);
-	if (byte[0] & 1)
-		return json_error(ctx, "\"%s\" is a group address", text);
 	for (i = 0; i < ETH_ALEN; i++)
 		mac->byte[i] = byte[i];
 	mac->given = true;
@@ -184,30 +140,9 @@ static int plan_quantile(struct json_ctx *ctx, const cJSON *item, void *dst)
 	uint32_t *quantile = dst;
 	int64_t value;
 
-	if (json_int(ctx, item, 0, LABLINK_NOISE_MAX_NS, &value))
+	if (json_int(ctx, item, &value))
 		return -1;
 	*quantile = value;
-	return 0;
-}
-
-/* The quantiles, which must not fall. */
-static int plan_noise(struct json_ctx *ctx, const cJSON *item, void *dst)
-{
-	struct json_list *list = dst;
-	const uint32_t *noise_ns;
-	size_t i;
-
-	if (cJSON_IsNull(item))
-		return 0;
-	if (json_array(ctx, item, sizeof(uint32_t), plan_quantile, list))
-		return -1;
-	noise_ns = list->items;
-	for (i = 1; i < list->count; i++)
-		if (noise_ns[i] < noise_ns[i - 1])
-			return json_error(ctx, "quantile %zu falls", i);
-	if (list->count == 1 || list->count > LABLINK_NOISE_QUANTILES_MAX)
-		return json_error(ctx, "%zu quantiles, may be 2..%d",
-				  list->count, LABLINK_NOISE_QUANTILES_MAX);
 	return 0;
 }
 
@@ -246,7 +181,7 @@ static int plan_connect(struct json_ctx *ctx, const cJSON *item, void *dst)
 }
 
 /* An IPv4 or IPv6 address. */
-int plan_addr(struct json_ctx *ctx, const cJSON *item, void *dst)
+static int plan_addr(struct json_ctx *ctx, const cJSON *item, void *dst)
 {
 	struct plan_addr *addr = dst;
 	const char *text;
@@ -262,32 +197,17 @@ int plan_addr(struct json_ctx *ctx, const cJSON *item, void *dst)
 	return 0;
 }
 
-/* Name of a congestion control, or null for the default. */
-static int plan_cc(struct json_ctx *ctx, const cJSON *item, void *dst)
-{
-	const char **cc = dst;
-
-	if (cJSON_IsNull(item))
-		return 0;
-	if (json_string(ctx, item, cc))
-		return -1;
-	if (!**cc || strlen(*cc) > PLAN_CC_MAX)
-		return json_error(ctx,
-				  "\"%s\" is no congestion control (1..%d characters)",
-				  *cc, PLAN_CC_MAX);
-	return 0;
-}
-
-/* A flow's number, as in "id" of the flows. */
+/* A flow's number, its place in the list. */
 static int plan_id(struct json_ctx *ctx, const cJSON *item, void *dst)
 {
-	return json_int(ctx, item, 0, INT32_MAX, dst);
-}
+	const struct plan *plan = ctx->user;
+	int64_t *id = dst;
 
-/* Numbers of flows. */
-int plan_ids(struct json_ctx *ctx, const cJSON *item, void *dst)
-{
-	return json_array(ctx, item, sizeof(int64_t), plan_id, dst);
+	if (json_int(ctx, item, id))
+		return -1;
+	if (*id < 0 || *id >= (int64_t)plan->flows.count)
+		return json_error(ctx, "there is no flow %lld", (long long)*id);
+	return 0;
 }
 
 static int plan_module(struct json_ctx *ctx, const cJSON *item, void *dst)
@@ -300,50 +220,32 @@ static int plan_module(struct json_ctx *ctx, const cJSON *item, void *dst)
 	return OBJECT(ctx, item, fields, dst);
 }
 
-static int plan_modules(struct json_ctx *ctx, const cJSON *item, void *dst)
-{
-	return json_array(ctx, item, sizeof(struct plan_module), plan_module,
-			  dst);
-}
-
 static int plan_node(struct json_ctx *ctx, const cJSON *item, void *dst)
 {
 	static const struct json_field fields[] = {
 		STR(plan_node, name, true),
-		FN(plan_node, sysctl, false, plan_pairs),
+		LIST(plan_node, sysctl, false, struct plan_pair, plan_pair),
 	};
-	const struct plan_node *node = dst;
 
-	if (OBJECT(ctx, item, fields, dst))
-		return -1;
-	if (!*node->name || *node->name == '.' || strchr(node->name, '/') ||
-	    strlen(node->name) > PLAN_NODE_NAME_MAX)
-		return json_error(ctx, "\"%s\" is no name of a node",
-				  node->name);
-	return 0;
-}
-
-static int plan_nodes(struct json_ctx *ctx, const cJSON *item, void *dst)
-{
-	return json_array(ctx, item, sizeof(struct plan_node), plan_node, dst);
+	return OBJECT(ctx, item, fields, dst);
 }
 
 static int plan_end(struct json_ctx *ctx, const cJSON *item, void *dst)
 {
 	static const struct json_field fields[] = {
 		FN(plan_end, node, true, plan_node_ref),
-		FN(plan_end, dev, true, plan_dev),
+		STR(plan_end, dev, true),
 		FN(plan_end, mac, false, plan_mac),
-		INT(plan_end, mtu, false, 68, 65535),
-		INT(plan_end, rate_bps, false, 0, LABLINK_RATE_MAX_BPS),
-		INT(plan_end, delay_ns, false, 0, LABLINK_DELAY_MAX_NS),
-		INT(plan_end, overhead_bytes, false, 0, LABLINK_OVERHEAD_MAX),
-		INT(plan_end, ring_pkts, false, 1, LABLINK_RING_MAX),
+		INT(plan_end, mtu, false),
+		INT(plan_end, rate_bps, false),
+		INT(plan_end, delay_ns, false),
+		INT(plan_end, overhead_bytes, false),
+		INT(plan_end, ring_pkts, false),
 		BOOL(plan_end, offload, false),
-		INT(plan_end, gso_max_segs, false, 1, 65535),
-		INT(plan_end, txqueuelen, false, 0, 100000000),
-		FN(plan_end, noise_ns, false, plan_noise),
-		INT(plan_end, noise_seed, false, 0, UINT32_MAX),
+		INT(plan_end, gso_max_segs, false),
+		INT(plan_end, txqueuelen, false),
+		LIST(plan_end, noise_ns, false, uint32_t, plan_quantile),
+		INT(plan_end, noise_seed, false),
 	};
 	struct plan_end *end = dst;
 
@@ -356,76 +258,106 @@ static int plan_link(struct json_ctx *ctx, const cJSON *item, void *dst)
 {
 	static const struct json_field fields[] = {
 		FN(plan_link, kind, true, plan_kind),
-		{ "a", JSON_FN, offsetof(struct plan_link, end[0]), true, 0, 0,
-		  plan_end },
-		{ "b", JSON_FN, offsetof(struct plan_link, end[1]), true, 0, 0,
-		  plan_end },
+		{ "a", JSON_FN, offsetof(struct plan_link, end[0]), true, plan_end, 0 },
+		{ "b", JSON_FN, offsetof(struct plan_link, end[1]), true, plan_end, 0 },
 	};
 
 	return OBJECT(ctx, item, fields, dst);
-}
-
-static int plan_links(struct json_ctx *ctx, const cJSON *item, void *dst)
-{
-	return json_array(ctx, item, sizeof(struct plan_link), plan_link, dst);
 }
 
 static int plan_batch(struct json_ctx *ctx, const cJSON *item, void *dst)
 {
 	static const struct json_field fields[] = {
 		FN(plan_batch, node, true, plan_node_ref),
-		{ "batch", JSON_FN, offsetof(struct plan_batch, lines), true, 0,
-		  0, plan_lines },
+		{ "batch", JSON_LIST, offsetof(struct plan_batch, lines), true, plan_text,
+		  sizeof(char *) },
 	};
 
 	return OBJECT(ctx, item, fields, dst);
 }
 
-static int plan_batches(struct json_ctx *ctx, const cJSON *item, void *dst)
+static int plan_netaddr(struct json_ctx *ctx, const cJSON *item, void *dst)
 {
-	return json_array(ctx, item, sizeof(struct plan_batch), plan_batch,
-			  dst);
+	static const struct json_field fields[] = {
+		FN(plan_netaddr, node, true, plan_node_ref),
+		STR(plan_netaddr, dev, true),
+		FN(plan_netaddr, addr, true, plan_addr),
+		INT(plan_netaddr, bits, true),
+	};
+
+	return OBJECT(ctx, item, fields, dst);
+}
+
+static int plan_neigh(struct json_ctx *ctx, const cJSON *item, void *dst)
+{
+	static const struct json_field fields[] = {
+		FN(plan_neigh, node, true, plan_node_ref),
+		STR(plan_neigh, dev, true),
+		FN(plan_neigh, addr, true, plan_addr),
+		FN(plan_neigh, mac, true, plan_mac),
+	};
+
+	return OBJECT(ctx, item, fields, dst);
+}
+
+static int plan_hop(struct json_ctx *ctx, const cJSON *item, void *dst)
+{
+	static const struct json_field fields[] = {
+		STR(plan_hop, dev, true),
+		FN(plan_hop, via, true, plan_addr),
+	};
+
+	return OBJECT(ctx, item, fields, dst);
+}
+
+static int plan_route(struct json_ctx *ctx, const cJSON *item, void *dst)
+{
+	static const struct json_field fields[] = {
+		FN(plan_route, node, true, plan_node_ref),
+		FN(plan_route, dst, true, plan_addr),
+		INT(plan_route, bits, true),
+		FN(plan_route, src, false, plan_addr),
+		BOOL(plan_route, quickack, false),
+		LIST(plan_route, hops, true, struct plan_hop, plan_hop),
+	};
+
+	return OBJECT(ctx, item, fields, dst);
 }
 
 static int plan_tap(struct json_ctx *ctx, const cJSON *item, void *dst)
 {
 	static const struct json_field fields[] = {
-		INT(plan_tap, tap, true, 0, LABTAP_TAPS_MAX - 1),
+		INT(plan_tap, tap, true),
 		FN(plan_tap, node, true, plan_node_ref),
-		FN(plan_tap, dev, true, plan_dev),
+		STR(plan_tap, dev, true),
 	};
 
 	return OBJECT(ctx, item, fields, dst);
 }
 
-static int plan_taps(struct json_ctx *ctx, const cJSON *item, void *dst)
-{
-	return json_array(ctx, item, sizeof(struct plan_tap), plan_tap, dst);
-}
-
 static int plan_flow(struct json_ctx *ctx, const cJSON *item, void *dst)
 {
 	static const struct json_field fields[] = {
-		FN(plan_flow, id, true, plan_id),
+		INT(plan_flow, id, true),
 		FN(plan_flow, src, true, plan_node_ref),
 		FN(plan_flow, dst, true, plan_node_ref),
 		FN(plan_flow, src_addr, true, plan_addr),
 		FN(plan_flow, dst_addr, true, plan_addr),
-		INT(plan_flow, sport, true, 1, 65535),
-		INT(plan_flow, dport, true, 1, 65535),
-		FN(plan_flow, cc, false, plan_cc),
-		FN(plan_flow, rcv_cc, false, plan_cc),
-		INT(plan_flow, so_priority, false, 0, INT32_MAX),
-		INT(plan_flow, weight_milli, false, 1, FL_WEIGHT_MAX_MILLI),
-		INT(plan_flow, dscp, false, 0, 63),
-		INT(plan_flow, start_ns, true, 0, PLAN_TIME_MAX_NS),
-		INT(plan_flow, stop_ns, false, -1, PLAN_TIME_MAX_NS),
-		INT(plan_flow, bytes, false, -1, 1LL << 50),
+		INT(plan_flow, sport, true),
+		INT(plan_flow, dport, true),
+		STR_NULL(plan_flow, cc),
+		STR_NULL(plan_flow, rcv_cc),
+		INT(plan_flow, so_priority, false),
+		INT(plan_flow, weight_milli, false),
+		INT(plan_flow, dscp, false),
+		INT(plan_flow, start_ns, true),
+		INT(plan_flow, stop_ns, false),
+		INT(plan_flow, bytes, false),
 		FN(plan_flow, connect, false, plan_connect),
-		INT(plan_flow, rcvbuf, false, 0, 1 << 30),
-		INT(plan_flow, sndbuf, false, 0, 1 << 30),
-		INT(plan_flow, deadline_us, false, 0, FL_DEADLINE_MAX_US),
-		INT(plan_flow, base_rtt_ns, false, 0, 1000000000),
+		INT(plan_flow, rcvbuf, false),
+		INT(plan_flow, sndbuf, false),
+		INT(plan_flow, deadline_us, false),
+		INT(plan_flow, base_rtt_ns, false),
 		BOOL(plan_flow, quickack, false),
 		BOOL(plan_flow, whole, false),
 	};
@@ -437,22 +369,28 @@ static int plan_flow(struct json_ctx *ctx, const cJSON *item, void *dst)
 	return OBJECT(ctx, item, fields, dst);
 }
 
-static int plan_flows(struct json_ctx *ctx, const cJSON *item, void *dst)
+static int plan_gate(struct json_ctx *ctx, const cJSON *item, void *dst)
 {
-	return json_array(ctx, item, sizeof(struct plan_flow), plan_flow, dst);
+	static const struct json_field fields[] = {
+		LIST(plan_gate, after, true, int64_t, plan_id),
+		LIST(plan_gate, flows, true, int64_t, plan_id),
+		INT(plan_gate, delay_ns, false),
+	};
+
+	return OBJECT(ctx, item, fields, dst);
 }
 
 static int plan_event(struct json_ctx *ctx, const cJSON *item, void *dst)
 {
 	static const struct json_field fields[] = {
-		INT(plan_event, at_ns, true, 0, PLAN_TIME_MAX_NS),
+		INT(plan_event, at_ns, true),
 		FN(plan_event, node, false, plan_node_null),
 		FN(plan_event, argv, false, plan_argv),
-		FN(plan_event, flows, false, plan_ids),
-		FN(plan_event, stop, false, plan_ids),
-		INT(plan_event, so_priority, false, 0, INT32_MAX),
-		INT(plan_event, weight_milli, false, 1, FL_WEIGHT_MAX_MILLI),
-		FN(plan_event, cc, false, plan_cc),
+		LIST(plan_event, flows, false, int64_t, plan_id),
+		LIST(plan_event, stop, false, int64_t, plan_id),
+		INT(plan_event, so_priority, false),
+		INT(plan_event, weight_milli, false),
+		STR_NULL(plan_event, cc),
 	};
 	struct plan_event *event = dst;
 
@@ -462,17 +400,11 @@ static int plan_event(struct json_ctx *ctx, const cJSON *item, void *dst)
 	return OBJECT(ctx, item, fields, dst);
 }
 
-static int plan_events(struct json_ctx *ctx, const cJSON *item, void *dst)
-{
-	return json_array(ctx, item, sizeof(struct plan_event), plan_event,
-			  dst);
-}
-
 static int plan_sample(struct json_ctx *ctx, const cJSON *item, void *dst)
 {
 	static const struct json_field fields[] = {
-		INT(plan_sample, interval_ns, true, 100, PLAN_TIME_MAX_NS),
-		FN(plan_sample, flows, true, plan_ids),
+		INT(plan_sample, interval_ns, true),
+		LIST(plan_sample, flows, true, int64_t, plan_id),
 	};
 
 	return cJSON_IsNull(item) ? 0 : OBJECT(ctx, item, fields, dst);
@@ -483,18 +415,12 @@ static int plan_collect(struct json_ctx *ctx, const cJSON *item, void *dst)
 	static const struct json_field fields[] = {
 		FN(plan_collect, node, false, plan_node_null),
 		FN(plan_collect, argv, true, plan_argv),
-		FN(plan_collect, file, true, plan_file),
+		STR(plan_collect, file, true),
 	};
 	struct plan_collect *collect = dst;
 
 	collect->node = PLAN_NO_NODE;
 	return OBJECT(ctx, item, fields, dst);
-}
-
-static int plan_collects(struct json_ctx *ctx, const cJSON *item, void *dst)
-{
-	return json_array(ctx, item, sizeof(struct plan_collect), plan_collect,
-			  dst);
 }
 
 static int plan_exec(struct json_ctx *ctx, const cJSON *item, void *dst)
@@ -510,26 +436,25 @@ static int plan_exec(struct json_ctx *ctx, const cJSON *item, void *dst)
 }
 
 static const struct json_field plan_fields[] = {
-	INT(plan, version, true, PLAN_VERSION, PLAN_VERSION),
 	STR(plan, out, true),
 	FN(plan, env, false, plan_env),
-	FN(plan, modules, false, plan_modules),
-	FN(plan, sysctl, false, plan_pairs),
-	FN(plan, nodes, false, plan_nodes),
-	FN(plan, links, false, plan_links),
-	FN(plan, addr, false, plan_addrs),
-	FN(plan, neigh, false, plan_neighs),
-	FN(plan, route, false, plan_routes),
-	FN(plan, ip, false, plan_batches),
-	FN(plan, tc, false, plan_batches),
-	FN(plan, taps, false, plan_taps),
-	INT(plan, tap_records_max, false, 1, PLAN_RECORDS_MAX),
-	FN(plan, flows, false, plan_flows),
-	FN(plan, gates, false, plan_gates),
-	FN(plan, events, false, plan_events),
+	LIST(plan, modules, false, struct plan_module, plan_module),
+	LIST(plan, sysctl, false, struct plan_pair, plan_pair),
+	LIST(plan, nodes, false, struct plan_node, plan_node),
+	LIST(plan, links, false, struct plan_link, plan_link),
+	LIST(plan, addr, false, struct plan_netaddr, plan_netaddr),
+	LIST(plan, neigh, false, struct plan_neigh, plan_neigh),
+	LIST(plan, route, false, struct plan_route, plan_route),
+	LIST(plan, ip, false, struct plan_batch, plan_batch),
+	LIST(plan, tc, false, struct plan_batch, plan_batch),
+	LIST(plan, taps, false, struct plan_tap, plan_tap),
+	INT(plan, tap_records_max, false),
+	LIST(plan, flows, false, struct plan_flow, plan_flow),
+	LIST(plan, gates, false, struct plan_gate, plan_gate),
+	LIST(plan, events, false, struct plan_event, plan_event),
 	FN(plan, sample, false, plan_sample),
-	INT(plan, end_ns, false, 0, PLAN_TIME_MAX_NS),
-	FN(plan, collect, false, plan_collects),
+	INT(plan, end_ns, false),
+	LIST(plan, collect, false, struct plan_collect, plan_collect),
 	FN(plan, exec, false, plan_exec),
 	BOOL(plan, leak_check, false),
 };
@@ -559,7 +484,7 @@ char *plan_read_out(const char *text, size_t length)
 }
 
 /*
- * Reads and checks a plan. NULL and one sentence in error if it is not right;
+ * Reads a plan. NULL and one sentence in error if it is not right;
  * otherwise plan_free() frees it.
  */
 struct plan *plan_read(const char *text, size_t length, char *error,
@@ -579,8 +504,6 @@ struct plan *plan_read(const char *text, size_t length, char *error,
 	plan->document = json_parse(&ctx, text, length);
 	if (plan->document)
 		bad = OBJECT(&ctx, plan->document, plan_fields, plan);
-	if (!bad)
-		bad = plan_resolve(&ctx, plan);
 	plan->blocks = ctx.blocks;
 	if (!bad)
 		return plan;

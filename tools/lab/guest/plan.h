@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The plan of a run, as the guest's init executes it: read from plan.json,
- * checked, names of nodes and numbers of flows resolved to indices.
+ * names of nodes resolved to indices.
  * Times are in ns from time zero unless said otherwise.
  */
 #ifndef LAB_PLAN_H
@@ -18,14 +18,9 @@
 
 #include "json.h"
 
-#define PLAN_VERSION		1
-#define PLAN_TIME_MAX_NS	3600000000000000LL	/* 1000 hours */
 #define PLAN_NODE_NAME_MAX	64
-#define PLAN_FLOWS_MAX		1000000
 #define PLAN_RECORDS_DEFAULT	4000000
-#define PLAN_RECORDS_MAX	100000000
 #define PLAN_NO_NODE		(-1)
-#define PLAN_CC_MAX		15	/* TCP_CA_NAME_MAX - 1 */
 
 /* A name and a value: sysctl, environment. */
 struct plan_pair {
@@ -121,7 +116,7 @@ struct plan_route {
 enum plan_connect { PLAN_CONNECT_EARLY, PLAN_CONNECT_AT_START };
 
 struct plan_flow {
-	int64_t id;
+	int64_t id;			/* its place */
 	int64_t src, dst;		/* nodes */
 	struct plan_addr src_addr, dst_addr;
 	int64_t sport, dport;
@@ -141,7 +136,7 @@ struct plan_flow {
  * then.
  */
 struct plan_gate {
-	struct json_list after;		/* int64_t ids, then indices */
+	struct json_list after;		/* int64_t, places in flows */
 	struct json_list flows;		/* the same */
 	int64_t delay_ns;		/* from the last delivery to the opening */
 };
@@ -151,7 +146,7 @@ struct plan_event {
 	int64_t at_ns;
 	int64_t node;
 	struct json_list argv;		/* const char *, NULL at the end */
-	struct json_list flows;		/* int64_t ids, then indices */
+	struct json_list flows;		/* int64_t, places in flows */
 	struct json_list stop;		/* the same */
 	int64_t so_priority;		/* -1: no change */
 	int64_t weight_milli;		/* -1: no change */
@@ -160,7 +155,7 @@ struct plan_event {
 
 struct plan_sample {
 	int64_t interval_ns;		/* 0: no samples */
-	struct json_list flows;		/* int64_t ids, then indices */
+	struct json_list flows;		/* int64_t, places in flows */
 };
 
 struct plan_collect {
@@ -175,7 +170,6 @@ struct plan_exec {
 };
 
 struct plan {
-	int64_t version;
 	const char *out;
 	struct json_list env;		/* struct plan_pair */
 	struct json_list modules;	/* struct plan_module */
@@ -188,7 +182,7 @@ struct plan {
 	struct json_list ip, tc;	/* struct plan_batch */
 	struct json_list taps;		/* struct plan_tap */
 	int64_t tap_records_max;
-	struct json_list flows;		/* struct plan_flow, by id */
+	struct json_list flows;		/* struct plan_flow */
 	struct json_list gates;		/* struct plan_gate */
 	struct json_list events;	/* struct plan_event */
 	struct plan_sample sample;
@@ -206,11 +200,6 @@ struct plan {
 struct plan *plan_read(const char *text, size_t length, char *error,
 		       size_t error_size);
 char *plan_read_out(const char *text, size_t length);
-int plan_resolve(struct json_ctx *ctx, struct plan *plan);
-int plan_resolve_ids(struct json_ctx *ctx, const struct plan *plan,
-		     struct json_list *ids, const char *key);
-int plan_check_gates(struct json_ctx *ctx, struct plan *plan);
-ssize_t plan_find_flow(const struct plan *plan, int64_t id);
 void plan_free(struct plan *plan);
 
 #endif
