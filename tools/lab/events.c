@@ -95,36 +95,47 @@ static void event_qdisc(struct scenario *sc, int64_t at_ns, struct ynode *y)
 				      p->dev, qdisc));
 }
 
-/* {at: 5ms, node: h1, run: command} or {…, sysctl: {name: value}} */
+/* {at: 5ms, node: h1, run: command} or {…, sysctl: {name: value}}. A pattern means
+ * each node that matches; run then has their names and numbers.
+ */
 static void event_node(struct scenario *sc, int64_t at_ns, struct ynode *y)
 {
 	struct ynode *l = y_get(y, "node");
-	struct node *n = y_scalar(l) ? node_find(sc, l->text) : NULL;
+	const char *name = l ? y_scalar(l) : NULL;
 	const char *run = y_text(y, "run", NULL);
+	bool pattern = name && strpbrk(name, "*?["), found = false;
 	struct pairs sysctl = { 0 };
-	struct buf b = { 0 };
-	int i;
+	int i, k;
 
 	pairs_read(y, "sysctl", &sysctl);
-	if (!n)
-		y_error(l, "no node of that name");
 	if (!run == !sysctl.n)
 		y_error(y, "give run: or sysctl:");
-	if (!n)
-		return;
-	for (i = 0; i < sysctl.n; i++) {
-		char *path = xstrdup(sysctl.key[i]), *s;
+	for (k = 0; name && k < sc->nodes; k++) {
+		struct node *n = sc->node[k];
+		struct buf b = { 0 };
 
-		for (s = path; *s; s++)
-			if (*s == '.')
-				*s = '/';
-		buf_addf(&b, "echo '%s' > /proc/sys/%s || exit 1\n",
-			 sysctl.value[i], path);
-		free(path);
+		if (!name_match(name, n->name))
+			continue;
+		found = true;
+		for (i = 0; i < sysctl.n; i++) {
+			char *path = xstrdup(sysctl.key[i]), *s;
+
+			for (s = path; *s; s++)
+				if (*s == '.')
+					*s = '/';
+			buf_addf(&b, "echo '%s' > /proc/sys/%s || exit 1\n",
+				 sysctl.value[i], path);
+			free(path);
+		}
+		if (run && pattern)
+			buf_addf(&b, "node=%s number=%s\n", n->name,
+				 node_number(n));
+		if (run)
+			buf_addf(&b, "%s", run);
+		event_shell(sc, at_ns, n, b.s ? b.s : xstrdup("true"));
 	}
-	if (run)
-		buf_addf(&b, "%s", run);
-	event_shell(sc, at_ns, n, b.s ? b.s : xstrdup("true"));
+	if (!found)
+		y_error(l, "no node of that name");
 }
 
 /* Read events:. */

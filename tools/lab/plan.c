@@ -208,18 +208,29 @@ static void add_links(cJSON *plan, const struct scenario *sc)
 	}
 }
 
-/* Replace each "$dev" in a tc command by the port's device. */
-static char *with_dev(const char *text, const char *dev)
+/* tc's words for a port: $dev is its device, $port its place among the ports of its
+ * node, from 0, $number what the node's name ends with.
+ */
+static char *port_text(const char *text, const struct port *p)
 {
 	struct buf b = { 0 };
-	const char *p;
+	const char *s;
+	int place = 0;
 
-	for (p = text; *p; p++) {
-		if (!strncmp(p, "$dev", 4)) {
-			buf_addf(&b, "%s", dev);
-			p += 3;
+	while (p->node->port[place] != p)
+		place++;
+	for (s = text; *s; s++) {
+		if (!strncmp(s, "$dev", 4)) {
+			buf_addf(&b, "%s", p->dev);
+			s += 3;
+		} else if (!strncmp(s, "$port", 5)) {
+			buf_addf(&b, "%d", place);
+			s += 4;
+		} else if (!strncmp(s, "$number", 7)) {
+			buf_addf(&b, "%s", node_number(p->node));
+			s += 6;
 		} else {
-			buf_add(&b, p, 1);
+			buf_add(&b, s, 1);
 		}
 	}
 	return b.s ? b.s : xstrdup("");
@@ -241,9 +252,9 @@ static void add_qdiscs(cJSON *plan, const struct scenario *sc)
 
 			if (!p->tc.n && p->qdisc[0] && !plain_pfifo(p))
 				strv_addf(&tc, "qdisc replace dev %s root handle 1: %s",
-					  p->dev, p->qdisc);
+					  p->dev, port_text(p->qdisc, p));
 			for (c = 0; c < p->tc.n; c++)
-				strv_add(&tc, with_dev(p->tc.s[c], p->dev));
+				strv_add(&tc, port_text(p->tc.s[c], p));
 		}
 		if (!tc.n)
 			continue;

@@ -182,6 +182,7 @@ void link_params_read(struct ynode *map, struct link_params *p);
 bool shape_load(struct scenario *sc, struct ynode *topology,
 		const struct link_params *defaults);
 struct node *node_find(const struct scenario *sc, const char *name);
+const char *node_number(const struct node *n);
 struct port *port_find(const struct scenario *sc, const char *name);
 struct port *port_need(const struct scenario *sc, const struct ynode *y,
 		       const char *name);

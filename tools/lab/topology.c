@@ -122,6 +122,16 @@ struct node *node_find(const struct scenario *sc, const char *name)
 	return NULL;
 }
 
+/* Digits at the end of a node's name. */
+const char *node_number(const struct node *n)
+{
+	const char *s = n->name + strlen(n->name);
+
+	while (s > n->name && isdigit((unsigned char)s[-1]))
+		s--;
+	return s;
+}
+
 /* "s1:h9": for messages and results. */
 const char *port_name(const struct port *p)
 {
@@ -214,53 +224,68 @@ int tap_add(struct scenario *sc, struct port *p)
 	return p->tap;
 }
 
+/* Append "h[2-4]" as h2, h3 and h4, other names as they are. */
+static void names_expand(struct strv *out, const char *name)
+{
+	const char *open = strchr(name, '[');
+	int lo, hi, used = 0;
+
+	if (!open || sscanf(open, "[%d-%d]%n", &lo, &hi, &used) != 2 ||
+	    open[used] || hi - lo > 100000) {
+		strv_addf(out, "%s", name);
+		return;
+	}
+	for (; lo <= hi; lo++)
+		strv_addf(out, "%.*s%d", (int)(open - name), name, lo);
+}
+
+/* Add the nodes of a list under topology:. */
+static void nodes_load(struct scenario *sc, struct ynode *top, const char *key,
+		       bool switches)
+{
+	struct strv given = { 0 }, names = { 0 };
+	int i;
+
+	y_list(top, key, &given);
+	for (i = 0; i < given.n; i++)
+		names_expand(&names, given.s[i]);
+	for (i = 0; i < names.n; i++)
+		node_add(sc, top, names.s[i], switches);
+}
+
 /* Add the nodes and links listed one by one under topology:. */
 static void lists_load(struct scenario *sc, struct ynode *top,
 		       const struct link_params *defaults)
 {
 	struct ynode *links = y_get(top, "links");
-	struct strv names = { 0 };
-	int i, hosts;
+	int i, k;
 
-	y_list(top, "hosts", &names);
-	hosts = names.n;
-	y_list(top, "switches", &names);
-	for (i = 0; i < names.n; i++) {
-		char *open = strchr(names.s[i], '['), *name;
-		int lo, hi, used = 0;
-
-		if (!open || sscanf(open, "[%d-%d]%n", &lo, &hi, &used) != 2 ||
-		    open[used] || hi - lo > 100000) {
-			node_add(sc, top, names.s[i], i >= hosts);
-			continue;
-		}
-		for (; lo <= hi; lo++) {
-			name = xasprintf("%.*s%d", (int)(open - names.s[i]),
-					 names.s[i], lo);
-			node_add(sc, top, name, i >= hosts);
-			free(name);
-		}
-	}
+	nodes_load(sc, top, "hosts", false);
+	nodes_load(sc, top, "switches", true);
 	if (links && links->kind != Y_SEQ) {
 		y_error(links, "expected a list of links");
 		return;
 	}
 	for (i = 0; links && i < links->n; i++) {
 		struct link_params p = *defaults;
-		struct strv ends = { 0 };
-		struct node *a = NULL, *b = NULL;
+		struct strv ends = { 0 }, from = { 0 };
+		struct node *a, *b = NULL;
 
 		if (!y_is_map(links->child[i]))
 			continue;
 		link_params_read(links->child[i], &p);
 		y_list(links->child[i], "ends", &ends);
 		if (ends.n == 2) {
-			a = node_find(sc, ends.s[0]);
+			names_expand(&from, ends.s[0]);
 			b = node_find(sc, ends.s[1]);
 		}
-		if (a && b)
+		for (k = 0; k < from.n; k++) {
+			a = node_find(sc, from.s[k]);
+			if (!a || !b)
+				break;
 			link_add(sc, links->child[i], a, b, &p);
-		else
+		}
+		if (!k || k < from.n)
 			y_error(links->child[i], "ends: must name two nodes");
 	}
 }
