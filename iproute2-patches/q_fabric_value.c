@@ -16,7 +16,7 @@ const char * const fabric_colour_names[FABRIC_COLOURS] = {
 };
 
 const char * const fabric_stamp_names[__FABRIC_STAMP_MAX] = {
-	"none", "soze", "tcp-int"
+	"none", "soze", "tcp-int", "load", "power"
 };
 
 /* Reads a rate in bit/s; tc's own get_rate64() knows whole bytes only. */

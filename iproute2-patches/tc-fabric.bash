@@ -12,7 +12,7 @@ _tc_fabric_words()
 	frames) echo none tell hear both ;;
 	queue) echo fifo isolate pfc ;;
 	switch|switch-port|hop-rtt) ;;
-	stamp) echo none soze tcp-int ;;
+	stamp) echo none soze tcp-int load power ;;
 	ecn) echo off ;;
 	rate) echo none ;;
 	default) echo last ;;

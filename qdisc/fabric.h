@@ -38,6 +38,7 @@
 #include "compat/compat.h"
 #include "core/aqm.h"
 #include "core/line.h"
+#include "core/load.h"
 #include "core/meter.h"
 #include "core/order.h"
 #include "core/pyrrha.h"
@@ -228,7 +229,7 @@ struct fabric_buffer;
  * @tau_ns: time constant of the filter
  * @value_ns: its output
  * @hold_ns: a value is told for so long
- * @held_ns: the value that is
+ * @held_ns: the value that is; of a load its number
  * @last_ns: when the filter was last fed
  * @since_ns: when @held_ns was taken
  * @count: packets by FABRIC_STAMPED_*
@@ -245,6 +246,12 @@ struct fabric_stamp {
 	u64 since_ns;
 	u64 count[FABRIC_STAMPED_MAX + 1];
 };
+
+/* Is the telemetry of the line's load? */
+static inline bool fabric_stamps_load(const struct fabric_stamp *stamp)
+{
+	return stamp->kind >= FABRIC_STAMP_LOAD;
+}
 
 /**
  * struct fabric_sched - private part of the qdisc
@@ -287,6 +294,7 @@ struct fabric_stamp {
  * @isolate: the port's part of a switch, NULL: none
  * @made: the port is there: what can be set only before cannot be any more
  * @bands: the queues
+ * @load: what the line carries, if the telemetry is of that
  */
 struct fabric_sched {
 	u32 limit_bytes;
@@ -333,6 +341,7 @@ struct fabric_sched {
 	bool made;
 
 	struct fabric_band bands[FABRIC_BANDS_MAX];
+	struct fabric_load load;
 };
 
 #define FABRIC_BAND_LAST	255
@@ -538,6 +547,7 @@ struct fabric_isolate_config {
 };
 
 void fabric_isolate_init(const struct Qdisc_ops *ops);
+u64 fabric_device_bps(struct net_device *dev);
 int fabric_isolate_join(struct Qdisc *sch, struct fabric_isolate_config *set,
 			struct netlink_ext_ack *extack);
 void fabric_isolate_leave(struct fabric_sched *q);

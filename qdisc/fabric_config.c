@@ -202,7 +202,7 @@ static const struct fabric_text fabric_texts[] = {
 	{ TCA_FABRIC_SPLIT_GSO, "split-gso must be 0 or 1" },
 	{ TCA_FABRIC_BANDS, "bands must be 1 to 16" },
 	{ TCA_FABRIC_BUFFER_BYTES, "buffer must be 1 byte to 1 GiB" },
-	{ TCA_FABRIC_STAMP, "stamp must be none, soze or tcp-int" },
+	{ TCA_FABRIC_STAMP, "stamp must be none, soze, tcp-int, load or power" },
 	{ TCA_FABRIC_STAMP_TAU_NS, "stamp-tau must be at most 1 second" },
 	{ TCA_FABRIC_STAMP_ROUND_NS, "stamp-round must be at most 65536 ns" },
 	{ TCA_FABRIC_STAMP_HOLD_NS, "stamp-hold must be at most 1 second" },
@@ -294,9 +294,28 @@ static void fabric_line_apply(struct Qdisc *sch,
 		fabric_line_advance(sch, now_ns);
 }
 
+/* Rate of the line after a change, or the device's speed, bit/s; 0: nobody knows it, or
+ * the port is but one queue of the device.
+ */
+static u64 fabric_known_bps(struct Qdisc *sch, struct nlattr **tb, u64 rate_bps)
+{
+	const struct fabric_sched *q = qdisc_priv(sch);
+	u64 speed_bps = 0;
+
+	if (rate_bps)
+		return rate_bps;
+	if (tb[TCA_FABRIC_SPEED_BPS])
+		speed_bps = nla_get_u64(tb[TCA_FABRIC_SPEED_BPS]);
+	else if (q->isolate)
+		speed_bps = fabric_isolate_settings(q)->speed_bps;
+	if (fabric_is_one_of_queues(sch))
+		return 0;
+	return speed_bps ?: fabric_device_bps(qdisc_dev(sch));
+}
+
 /* Telemetry: numbers have a meaning only with a kind. */
 static int fabric_stamp_parse(const struct fabric_sched *q, struct nlattr **tb,
-			      struct fabric_stamp *stamp,
+			      struct fabric_stamp *stamp, u64 line_bps,
 			      struct netlink_ext_ack *extack)
 {
 	const struct nlattr *tau = tb[TCA_FABRIC_STAMP_TAU_NS];
@@ -321,6 +340,14 @@ static int fabric_stamp_parse(const struct fabric_sched *q, struct nlattr **tb,
 	if (stamp->round_ns & (stamp->round_ns - 1))
 		return fabric_refuse_attr(extack, round,
 					  "stamp-round must be a power of two");
+	if (fabric_stamps_load(stamp)) {
+		if (stamp->tau_ns || stamp->round_ns)
+			return fabric_refuse_attr(extack, tau ?: round,
+						  "stamp-tau and stamp-round are of delays, not of loads");
+		if (!line_bps)
+			return fabric_refuse_attr(extack, tb[TCA_FABRIC_STAMP],
+						  "a load is of a whole line: say rate RATE where the device tells no speed");
+	}
 	if (!stamp->kind) {
 		stamp->tau_ns = 0;
 		stamp->round_ns = 0;
@@ -334,6 +361,7 @@ static int fabric_stamp_parse(const struct fabric_sched *q, struct nlattr **tb,
  * @line: the line
  * @maps: bands and tables
  * @stamp: telemetry
+ * @line_bps: of the line, or of the device, where a load needs it; 0: not known
  * @buffer: shared buffer
  * @isolate: the port's switch
  * @named: bands that the change names
@@ -343,6 +371,7 @@ struct fabric_change {
 	struct fabric_line_config line;
 	struct fabric_maps maps;
 	struct fabric_stamp stamp;
+	u64 line_bps;
 	struct fabric_buffer *buffer;
 	struct fabric_isolate_config isolate;
 	u16 named;
@@ -617,6 +646,8 @@ static void fabric_change_apply(struct Qdisc *sch, struct nlattr **tb,
 	q->stamp.hold_ns = change->stamp.hold_ns;
 	q->stamp.told_ns = 0;
 	q->stamp.since_ns = 0;
+	fabric_load_set(&q->load, fabric_stamps_load(&q->stamp) ? change->line_bps : 0,
+			q->stamp.kind == FABRIC_STAMP_POWER);
 	fabric_line_apply(sch, &change->line);
 	fabric_band_update(q);
 	fabric_look_again(sch);
@@ -660,7 +691,9 @@ int fabric_config_change(struct Qdisc *sch, struct nlattr *opt,
 	if (!err)
 		err = fabric_maps_parse(q, tb, &change->maps, extack);
 	if (!err)
-		err = fabric_stamp_parse(q, tb, &change->stamp, extack);
+		change->line_bps = fabric_known_bps(sch, tb, change->line.rate_bps);
+	if (!err)
+		err = fabric_stamp_parse(q, tb, &change->stamp, change->line_bps, extack);
 	if (!err)
 		err = fabric_bands_parse(q, tb, change, extack);
 	if (!err)

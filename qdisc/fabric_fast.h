@@ -252,8 +252,12 @@ fabric_serve_begin(struct fabric_sched *q, struct fabric_band *band,
 		if (unlikely(band->pass.rate_bps))
 			fabric_line_start(&band->pass, start_ns,
 					  fabric_wire_bytes(q, skb));
-		if (unlikely(cb->untimed))
+		if (unlikely(cb->untimed)) {
+			/* its time is not known, but the line carries it */
+			if (fabric_stamps_load(&q->stamp))
+				q->load.bytes += fabric_wire_bytes(q, skb);
 			return;
+		}
 	}
 	fabric_delay_add(&stats->delay, start_ns - cb->enqueue_ns);
 	if (q->stamp.kind)

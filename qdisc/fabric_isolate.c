@@ -594,8 +594,8 @@ static void fabric_isolate_put(struct fabric_isolate *iso)
 	kvfree(iso);
 }
 
-/* The device's speed in bit/s, 0 if it does not tell. */
-static u64 fabric_device_bps(struct net_device *dev)
+/* The device's speed in bit/s, 0 if it does not tell. Context: rtnl held. */
+u64 fabric_device_bps(struct net_device *dev)
 {
 	struct ethtool_link_ksettings settings;
 

@@ -13,6 +13,7 @@
 
 #include "fabric.h"
 #include "core/opt.h"
+#include "lib/load.h"
 #include "lib/telemetry.h"
 
 #define FABRIC_INT_UNIT_SHIFT	8	/* hop latency in 256 ns */
@@ -20,16 +21,24 @@
 #define FABRIC_INT_QUEUE_SHIFT	13	/* queue depth in 8192 bytes */
 #define FABRIC_INT_QUEUE_MAX	0x7f
 
-/* A plain header: no IP options, Söze's option first of TCP's. */
+/* A plain header: no IP options, the delay's or the load's option first of TCP's. */
 #define FABRIC_IPV4_PLAIN	0x45
 #define FABRIC_PLAIN_BYTES	(FABRIC_TCP_MIN_BYTES + FL_TELEMETRY_BYTES)
 #define FABRIC_SOZE_WORD	((u32)FL_TELEMETRY_KIND << 24 | \
 				 FL_TELEMETRY_BYTES << 16 | FL_TELEMETRY_EXID)
+#define FABRIC_LOAD_WORD	((u32)FL_TELEMETRY_KIND << 24 | \
+				 FL_TELEMETRY_BYTES << 16 | FL_LOAD_EXID)
 
 static const struct fabric_opt fabric_soze_option = {
 	.kind = FL_TELEMETRY_KIND,
 	.bytes = FL_TELEMETRY_BYTES,
 	.exid = FL_TELEMETRY_EXID,
+};
+
+static const struct fabric_opt fabric_load_option = {
+	.kind = FL_TELEMETRY_KIND,
+	.bytes = FL_TELEMETRY_BYTES,
+	.exid = FL_LOAD_EXID,
 };
 
 static const struct fabric_opt fabric_int_option = {
@@ -169,32 +178,110 @@ static u8 *fabric_plain_tcp(struct sk_buff *skb)
 	return ip + sizeof(struct ipv6hdr);
 }
 
+/* An option that begins with @word at the front of a plain TCP header, or NULL: look
+ * closer.
+ */
+static __always_inline u8 *fabric_plain_option(struct sk_buff *skb, u32 word)
+{
+	u8 *th = fabric_plain_tcp(skb);
+
+	if (!th || get_unaligned_be32(th + FABRIC_TCP_MIN_BYTES) != word ||
+	    th[12] >> 4 < FABRIC_PLAIN_BYTES / 4)
+		return NULL;
+	return th + FABRIC_TCP_MIN_BYTES;
+}
+
+/* Replaces the option's first number. Return: FABRIC_STAMPED_RAISED, or -1: look
+ * closer.
+ */
+static __always_inline int fabric_plain_put(struct sk_buff *skb, u8 *option, u16 value)
+{
+	u8 *th = option - FABRIC_TCP_MIN_BYTES;
+	__be16 old = get_unaligned((__be16 *)(option + 4)), new = htons(value);
+
+	if (skb_cloned(skb) &&
+	    !skb_clone_writable(skb, th + FABRIC_PLAIN_BYTES - skb->data))
+		return -1;
+	/* if the device has to complete it, or has added it up, nothing changes */
+	if (skb->ip_summed != CHECKSUM_PARTIAL)
+		csum_replace2(&((struct tcphdr *)th)->check, old, new);
+	put_unaligned(new, (__be16 *)(option + 4));
+	return FABRIC_STAMPED_RAISED;
+}
+
 /* Söze's option at the front of a plain TCP header. Return: FABRIC_STAMPED_*, or
  * -1: look closer.
  */
 static int fabric_stamp_plain(struct sk_buff *skb, u64 delay_ns)
 {
 	u16 value = fl_tel_units(delay_ns);
-	u8 *th = fabric_plain_tcp(skb), *option;
-	__be16 old, new;
+	u8 *option = fabric_plain_option(skb, FABRIC_SOZE_WORD);
 
-	if (!th)
+	if (!option)
 		return -1;
-	option = th + FABRIC_TCP_MIN_BYTES;
-	if (get_unaligned_be32(option) != FABRIC_SOZE_WORD ||
-	    th[12] >> 4 < FABRIC_PLAIN_BYTES / 4)
-		return -1;
-	old = get_unaligned((__be16 *)(option + 4));
-	if (value <= ntohs(old))
+	if (value <= get_unaligned_be16(option + 4))
 		return FABRIC_STAMPED_SEEN;
-	if (skb_cloned(skb) &&
-	    !skb_clone_writable(skb, th + FABRIC_PLAIN_BYTES - skb->data))
+	return fabric_plain_put(skb, option, value);
+}
+
+/* The load that the port tells a packet, as the option's number. */
+static u16 fabric_load_value(struct fabric_sched *q, u8 class, u64 now_ns)
+{
+	struct fabric_stamp *stamp = &q->stamp;
+	u16 code = fl_load_code(fabric_load_tell(&q->load, class, q->waiting_bytes,
+						 now_ns));
+
+	if (!stamp->hold_ns)
+		return code;
+	if (now_ns - stamp->since_ns >= stamp->hold_ns) {
+		stamp->held_ns = code;
+		stamp->since_ns = now_ns;
+	}
+	return stamp->held_ns;
+}
+
+/* What the load's option is to hold in the place of @old. Return: it, @old if that
+ * stays.
+ */
+static u16 fabric_load_raise(struct fabric_sched *q, u16 old, u64 now_ns)
+{
+	u16 value;
+
+	if (fl_load_type(old) != FL_LOAD_OPEN)
+		return old;
+	value = fabric_load_value(q, old >> FL_LOAD_RTT_SHIFT & FL_LOAD_RTT_MAX, now_ns);
+	if (value <= (old & FL_LOAD_MAX))
+		return old;
+	return (old & ~FL_LOAD_MAX) | value;
+}
+
+/* Raises the load in our option at the front of a plain TCP header. Return: likewise. */
+static int fabric_load_plain(struct fabric_sched *q, struct sk_buff *skb, u64 now_ns)
+{
+	u8 *option = fabric_plain_option(skb, FABRIC_LOAD_WORD);
+	u16 old, new;
+
+	if (!option)
 		return -1;
-	new = htons(value);
-	/* if the device has to complete it, or has added it up, nothing changes */
-	if (skb->ip_summed != CHECKSUM_PARTIAL)
-		csum_replace2(&((struct tcphdr *)th)->check, old, new);
-	put_unaligned(new, (__be16 *)(option + 4));
+	old = get_unaligned_be16(option + 4);
+	new = fabric_load_raise(q, old, now_ns);
+	return new == old ? FABRIC_STAMPED_SEEN : fabric_plain_put(skb, option, new);
+}
+
+/* Likewise at @at of any TCP header. */
+static int fabric_stamp_load(struct fabric_sched *q, struct sk_buff *skb, int offset,
+			     int bytes, const u8 *option, int at, u64 now_ns)
+{
+	u16 old = option[4] << 8 | option[5], new = fabric_load_raise(q, old, now_ns);
+	u8 *th;
+
+	if (new == old)
+		return FABRIC_STAMPED_SEEN;
+	th = fabric_writable(skb, offset, bytes);
+	if (!th)
+		return FABRIC_STAMPED_SEEN;
+	fabric_replace_byte(skb, th, at + 4, new >> 8);
+	fabric_replace_byte(skb, th, at + 5, new & 0xff);
 	return FABRIC_STAMPED_RAISED;
 }
 
@@ -226,6 +313,44 @@ static int fabric_stamp_int(struct sk_buff *skb, int offset, int bytes,
 	return FABRIC_STAMPED_RAISED;
 }
 
+/* Packets that are not as nearly all are, or of another option. Return: FABRIC_STAMPED_*. */
+static noinline int fabric_stamp_search(struct fabric_sched *q,
+					const struct fabric_band *band,
+					struct sk_buff *skb, u64 value_ns, u64 now_ns)
+{
+	static const struct fabric_opt * const wanted[__FABRIC_STAMP_MAX] = {
+		[FABRIC_STAMP_SOZE] = &fabric_soze_option,
+		[FABRIC_STAMP_TCP_INT] = &fabric_int_option,
+		[FABRIC_STAMP_LOAD] = &fabric_load_option,
+		[FABRIC_STAMP_POWER] = &fabric_load_option,
+	};
+	u8 buffer[FABRIC_TCP_MAX_BYTES], ttl = 0;
+	int offset, bytes, at;
+	const u8 *th;
+
+	offset = fabric_find_tcp(skb, &ttl);
+	if (offset < 0)
+		return FABRIC_STAMPED_NOT_TCP;
+	th = skb_header_pointer(skb, offset, FABRIC_TCP_MIN_BYTES, buffer);
+	bytes = th ? fabric_tcp_bytes(th) : FABRIC_OPT_MALFORMED;
+	if (bytes > 0)
+		th = skb_header_pointer(skb, offset, bytes, buffer);
+	if (bytes < 0 || !th)
+		return FABRIC_STAMPED_MALFORMED;
+	at = fabric_opt_find(th, bytes, wanted[q->stamp.kind]);
+	if (at <= 0)
+		return at ? FABRIC_STAMPED_MALFORMED : FABRIC_STAMPED_NO_OPTION;
+	switch (q->stamp.kind) {
+	case FABRIC_STAMP_SOZE:
+		return fabric_stamp_soze(skb, offset, bytes, th + at, at, value_ns);
+	case FABRIC_STAMP_TCP_INT:
+		return fabric_stamp_int(skb, offset, bytes, th + at, at, value_ns,
+					band->fifo.bytes, ttl);
+	default:
+		return fabric_stamp_load(q, skb, offset, bytes, th + at, at, now_ns);
+	}
+}
+
 /**
  * fabric_stamp_packet() - write what the packet met here into its option
  * @q: the port
@@ -237,47 +362,21 @@ static int fabric_stamp_int(struct sk_buff *skb, int offset, int bytes,
 void fabric_stamp_packet(struct fabric_sched *q, const struct fabric_band *band,
 			 struct sk_buff *skb, u64 delay_ns, u64 now_ns)
 {
-	u64 value_ns = fabric_stamp_value(&q->stamp, delay_ns, now_ns);
-	u8 buffer[FABRIC_TCP_MAX_BYTES], ttl = 0;
-	u64 *count = q->stamp.count;
-	int offset, bytes, at, result;
-	const struct fabric_opt *want;
-	const u8 *th;
+	u64 *count = q->stamp.count, value_ns = 0;
+	int result = -1;
 
-	if (likely(q->stamp.kind == FABRIC_STAMP_SOZE)) {
-		result = fabric_stamp_plain(skb, value_ns);
-		if (likely(result >= 0))
-			goto stamped;
+	if (fabric_stamps_load(&q->stamp)) {
+		q->load.bytes += fabric_wire_bytes(q, skb);
+		result = fabric_load_plain(q, skb, now_ns);
+	} else {
+		value_ns = fabric_stamp_value(&q->stamp, delay_ns, now_ns);
+		if (likely(q->stamp.kind == FABRIC_STAMP_SOZE))
+			result = fabric_stamp_plain(skb, value_ns);
 	}
-	offset = fabric_find_tcp(skb, &ttl);
-	if (offset < 0) {
-		count[FABRIC_STAMPED_NOT_TCP]++;
-		return;
-	}
-	th = skb_header_pointer(skb, offset, FABRIC_TCP_MIN_BYTES, buffer);
-	bytes = th ? fabric_tcp_bytes(th) : FABRIC_OPT_MALFORMED;
-	if (bytes > 0)
-		th = skb_header_pointer(skb, offset, bytes, buffer);
-	if (bytes < 0 || !th) {
-		count[FABRIC_STAMPED_MALFORMED]++;
-		return;
-	}
-	want = q->stamp.kind == FABRIC_STAMP_SOZE ? &fabric_soze_option :
-						   &fabric_int_option;
-	at = fabric_opt_find(th, bytes, want);
-	if (at <= 0) {
-		count[at ? FABRIC_STAMPED_MALFORMED :
-			   FABRIC_STAMPED_NO_OPTION]++;
-		return;
-	}
-	if (q->stamp.kind == FABRIC_STAMP_SOZE)
-		result = fabric_stamp_soze(skb, offset, bytes, th + at, at,
-					   value_ns);
-	else
-		result = fabric_stamp_int(skb, offset, bytes, th + at, at,
-					  value_ns, band->fifo.bytes, ttl);
-stamped:
-	count[FABRIC_STAMPED_SEEN]++;
+	if (unlikely(result < 0))
+		result = fabric_stamp_search(q, band, skb, value_ns, now_ns);
+	/* what was changed was seen, too */
 	if (result == FABRIC_STAMPED_RAISED)
-		count[FABRIC_STAMPED_RAISED]++;
+		count[FABRIC_STAMPED_SEEN]++;
+	count[result]++;
 }

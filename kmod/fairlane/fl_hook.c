@@ -113,13 +113,14 @@ EXPORT_SYMBOL_GPL(fl_tel_reserve);
 /**
  * fl_tel_start() - a congestion control wants telemetry
  * @sk: the socket
+ * @format: which option
  *
  * From now on every segment with data bears the option. Context: init callback,
  * socket lock held, any.
  * Return: valid until fl_tel_stop(); NULL if there can be none: the socket's
  * traffic is signed, or there is no memory.
  */
-struct fl_tel *fl_tel_start(struct sock *sk)
+struct fl_tel *fl_tel_start(struct sock *sk, enum fl_tel_format format)
 {
 	struct fl_tel *tel;
 
@@ -139,6 +140,7 @@ struct fl_tel *fl_tel_start(struct sock *sk)
 		fl_tel_reserve(sk, FL_TELEMETRY_BYTES);
 	}
 	fl_hook_use(sk);
+	WRITE_ONCE(tel->format, format);
 	WRITE_ONCE(tel->sending, true);
 	return tel;
 }

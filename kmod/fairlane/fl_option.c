@@ -37,8 +37,8 @@
 /* Longest packet whose length the IP header tells. */
 #define FL_OPTION_LEN_MAX	65535
 
-/* What lies at the front of a TCP header's options, as a word: our option, and
- * what nearly all segments have that lack it: time stamps, and nothing else.
+/* What lies at the front of a TCP header's options, as a word: one of our options but for
+ * the bit that says which, and what nearly all segments have that lack it: time stamps, and nothing else.
  */
 #define FL_OPTION_WORD		((u32)FL_TELEMETRY_KIND << 24 | \
 				 FL_TELEMETRY_BYTES << 16 | FL_TELEMETRY_EXID)
@@ -120,6 +120,12 @@ static bool fl_option_fits(const struct sk_buff *skb, const struct sock *sk,
 	       READ_ONCE(inet_csk(sk)->icsk_pmtu_cookie);
 }
 
+/* Is the first word of a header's options that of one of ours? */
+static bool fl_option_is_ours(u32 word)
+{
+	return (word & ~(u32)FL_TEL_FORMAT_MASK) == FL_OPTION_WORD;
+}
+
 /* Moves headers to the front by the option's length. All words are read before one is
  * written: of a loop the compiler would make a call of memmove().
  */
@@ -169,13 +175,49 @@ static noinline void fl_option_eaten(struct fl_tel_net *tn, struct fl_tel *tel)
 		WRITE_ONCE(tel->sending, false);
 }
 
+/* Which option goes into a segment, there is room for one: the one that the socket's
+ * control wants in its data, else that of the echo that is due. If they differ they take
+ * turns. Context: LOCAL_OUT.
+ */
+static enum fl_tel_format fl_option_choose(struct fl_tel *tel, bool data, bool fresh)
+{
+	u8 own = READ_ONCE(tel->format), heard = READ_ONCE(tel->heard_format);
+	bool tell = !data || !READ_ONCE(tel->sending);
+
+	if (!fresh)
+		return own;
+	if (likely(tell || own == heard))
+		return heard;
+	tell = !READ_ONCE(tel->told);
+	WRITE_ONCE(tel->told, tell);
+	return tell ? heard : own;
+}
+
+/* Writes a socket's option. Return: is there an echo in it? */
+static bool fl_option_write(struct fl_tel *tel, u8 *at, bool data)
+{
+	bool fresh = READ_ONCE(tel->fresh);
+	enum fl_tel_format format = fl_option_choose(tel, data, fresh);
+	u16 told = READ_ONCE(tel->heard);
+
+	fresh = fresh && format == READ_ONCE(tel->heard_format);
+	if (fresh)
+		WRITE_ONCE(tel->fresh, false);
+	if (likely(format == FL_TEL_DELAY))
+		fl_tel_put(at, format, 0, fresh ? told : FL_TELEMETRY_NO_ECHO);
+	else
+		fl_tel_put(at, format, (u16)READ_ONCE(tel->rtt) << FL_LOAD_RTT_SHIFT,
+			   fresh ? FL_LOAD_ECHO << FL_LOAD_TYPE_SHIFT | told :
+				   FL_LOAD_NONE << FL_LOAD_TYPE_SHIFT);
+	return fresh;
+}
+
 /* A segment of a socket that sends telemetry or has something to tell. */
 static void fl_option_add(struct sk_buff *skb, struct sock *sk,
 			  struct fl_tel_net *tn, struct fl_tel *tel,
 			  const struct nf_hook_state *state)
 {
 	int ip_bytes = fl_option_ip_bytes(skb, state->pf);
-	u16 echo = FL_TELEMETRY_NO_ECHO;
 	bool fresh = READ_ONCE(tel->fresh);
 	struct tcphdr *th;
 	u8 *at = NULL;
@@ -198,7 +240,7 @@ static void fl_option_add(struct sk_buff *skb, struct sock *sk,
 	}
 	/* a VRF's device sends a packet through this hook, and the stack once more */
 	if (unlikely(tcp_bytes >= FL_OPTION_FRONT_MIN_BYTES &&
-		     get_unaligned_be32(th + 1) == FL_OPTION_WORD))
+		     fl_option_is_ours(get_unaligned_be32(th + 1))))
 		return;
 	if (likely(fl_option_fits(skb, sk, ip_bytes, tcp_bytes)))
 		at = fl_option_insert(skb, state->pf, ip_bytes);
@@ -206,14 +248,10 @@ static void fl_option_add(struct sk_buff *skb, struct sock *sk,
 		fl_tel_add(tn, FL_TEL_NO_ROOM);
 		return;
 	}
-	if (fresh) {
-		WRITE_ONCE(tel->fresh, false);
-		echo = READ_ONCE(tel->heard);
+	if (fl_option_write(tel, at, data))
 		fl_tel_add(tn, FL_TEL_ECHOED);
-	}
 	if (data)
 		fl_tel_add(tn, FL_TEL_SENT);
-	fl_tel_put(at, 0, echo);
 }
 
 static unsigned int fl_option_out(void *priv, struct sk_buff *skb,
@@ -306,15 +344,49 @@ static __always_inline bool fl_option_in_window(const struct sock *sk,
 	return fl_option_in_wide_window(sk, th);
 }
 
+/**
+ * struct fl_option_said - what an option says
+ * @format: which option
+ * @met: delay or load that the segment has met
+ * @echo: delay or load of the peer's
+ * @open: @met has a meaning
+ * @echoes: so has @echo
+ */
+struct fl_option_said {
+	enum fl_tel_format format;
+	u16 met;
+	u16 echo;
+	bool open;
+	bool echoes;
+};
+
+/* Numbers of any value have a meaning; words of types that are not known have none. */
+static void fl_option_read(struct fl_option_said *said, const u8 *at)
+{
+	u16 met = fl_tel_delay(at), echo = fl_tel_echo(at);
+
+	said->format = fl_tel_format(at);
+	if (likely(said->format == FL_TEL_DELAY)) {
+		said->met = min_t(u16, met, FL_TELEMETRY_MAX);
+		said->open = true;
+		said->echo = echo;
+		said->echoes = echo != FL_TELEMETRY_NO_ECHO;
+		return;
+	}
+	said->met = met & FL_LOAD_MAX;
+	said->open = fl_load_type(met) == FL_LOAD_OPEN;
+	said->echo = echo & FL_LOAD_MAX;
+	said->echoes = fl_load_type(echo) == FL_LOAD_ECHO;
+}
+
 /* Takes in what an option says. A socket whose congestion control does not use it gets an
  * entry only where all are to reflect.
  */
 static void fl_option_take(struct sock *sk, struct fl_tel_net *tn,
 			   const u8 *at, bool data)
 {
-	u16 echo = fl_tel_echo(at);
-	u16 delay = min_t(u16, fl_tel_delay(at), FL_TELEMETRY_MAX);
 	struct fl_tel *tel = fl_tel_lookup(sk);
+	struct fl_option_said said;
 
 	if (unlikely(!tel)) {
 		if (data && READ_ONCE(tn->profile->telemetry) == FL_TEL_ALL)
@@ -322,14 +394,16 @@ static void fl_option_take(struct sock *sk, struct fl_tel_net *tn,
 		if (!tel)
 			return;
 	}
-	if (data) {
-		WRITE_ONCE(tel->heard, delay);
+	fl_option_read(&said, at);
+	if (data && said.open) {
+		WRITE_ONCE(tel->heard, said.met);
+		WRITE_ONCE(tel->heard_format, said.format);
 		WRITE_ONCE(tel->fresh, true);
 		fl_tel_add(tn, FL_TEL_HEARD);
 	}
-	if (echo != FL_TELEMETRY_NO_ECHO) {
-		WRITE_ONCE(tel->queue, echo);
-		WRITE_ONCE(tel->back, delay);
+	if (said.echoes && said.format == READ_ONCE(tel->format)) {
+		WRITE_ONCE(tel->queue, said.echo);
+		WRITE_ONCE(tel->back, said.met);
 		WRITE_ONCE(tel->echoes, tel->echoes + 1);
 		fl_tel_add(tn, FL_TEL_ECHOES);
 	}
@@ -483,7 +557,7 @@ static unsigned int fl_option_in(void *priv, struct sk_buff *skb,
 	word = get_unaligned_be32(th + 1);
 	if (word == FL_OPTION_STAMP_WORD && th->doff == FL_OPTION_STAMP_BYTES / 4)
 		return NF_ACCEPT;
-	if (word == FL_OPTION_WORD && th->doff >= FL_OPTION_FRONT_MIN_BYTES / 4 &&
+	if (fl_option_is_ours(word) && th->doff >= FL_OPTION_FRONT_MIN_BYTES / 4 &&
 	    !(tcp_flag_word(th) & (TCP_FLAG_SYN | TCP_FLAG_RST)))
 		fl_option_heard(skb, priv, state, ip_bytes, th,
 				FL_TCP_MIN_BYTES);

@@ -33,7 +33,7 @@ bool fl_owd_want(struct sock *sk, struct fl_tel **tel, bool want)
 		fl_tel_stop(sk, old);
 		return true;
 	}
-	old = fl_tel_start(sk);
+	old = fl_tel_start(sk, FL_TEL_DELAY);
 	if (!old)
 		return false;
 	memset(&old->owd, 0, sizeof(old->owd));

@@ -16,6 +16,7 @@
 #include <net/netns/generic.h>
 #include <net/tcp.h>
 
+#include "lib/load.h"
 #include "lib/owd.h"
 #include "lib/telemetry.h"
 
@@ -85,9 +86,10 @@ struct fl_tel_net {
  * struct fl_tel - telemetry of a socket
  * @sk: the socket, which outlives this
  * @node: in the table, by @sk
- * @heard: newest delay that came with data, as of fl_tel_units()
+ * @heard: newest delay that came with data, as of fl_tel_units(), or load, as of
+ *	fl_load_code()
  * @queue: newest echo that came, likewise
- * @back: delay that the segment with this echo met itself, likewise
+ * @back: delay or load that the segment with this echo met itself, likewise
  * @sending: its congestion control wants telemetry
  * @reserved: its MSS leaves room for the option
  * @fresh: @heard has not been told to the peer
@@ -98,6 +100,10 @@ struct fl_tel_net {
  * @bad: malformed options that came
  * @owd_echoes: @echoes at the last fl_owd_sample(); socket lock
  * @ref: the table's, and one of a congestion control
+ * @rtt: with a load: over what time it is wanted, as of fl_load_rtt()
+ * @format: the option that is sent, enum fl_tel_format; its congestion control's
+ * @heard_format: that of @heard
+ * @told: the last option was the peer's, not @format
  * @owd: its memory; socket lock, and @ref is not 0
  * @rcu: hooks
  *
@@ -120,6 +126,10 @@ struct fl_tel {
 	u32 bad;
 	u32 owd_echoes;
 	refcount_t ref;
+	u8 rtt;
+	u8 format;
+	u8 heard_format;
+	bool told;
 	union {
 		struct fl_owd owd;
 		struct rcu_head rcu;
@@ -127,7 +137,7 @@ struct fl_tel {
 };
 
 void fl_tel_reserve(struct sock *sk, u32 bytes);
-struct fl_tel *fl_tel_start(struct sock *sk);
+struct fl_tel *fl_tel_start(struct sock *sk, enum fl_tel_format format);
 void fl_tel_stop(struct sock *sk, struct fl_tel *tel);
 void fl_tel_watch(struct sock *sk, struct fl_tel **tel, bool want);
 void fl_tel_note_fallback(const struct sock *sk);

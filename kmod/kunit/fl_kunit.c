@@ -312,7 +312,7 @@ static void fl_kunit_telemetry(struct kunit *test)
 	u32 random = 1, i, j, bad = 0;
 	int at;
 
-	fl_tel_put(th + 21, 0x1234, 0x5678);
+	fl_tel_put(th + 21, FL_TEL_DELAY, 0x1234, 0x5678);
 	th[20] = 1;
 	KUNIT_EXPECT_EQ(test, fl_tel_find(th, 32), 21);
 	KUNIT_EXPECT_EQ(test, fl_tel_delay(th + 21), 0x1234);

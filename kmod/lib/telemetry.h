@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Fairlane's telemetry option in a TCP header: bytes in, numbers out. The format
- * is in the ABI header and, drawn, in Documentation/telemetry.rst. Nothing is
+ * Fairlane's telemetry option in a TCP header: bytes in, numbers out. The formats
+ * are in the ABI header and, drawn, in Documentation/telemetry.rst. Nothing is
  * believed: not the data offset, not an option's length.
+ *
+ * There are two options of one length, whose ExIDs differ in the last bit: one with a
+ * delay (Söze) and one with a load (HPCC, lib/load.h). So one comparison finds either.
  */
 #ifndef FL_CORE_TELEMETRY_H
 #define FL_CORE_TELEMETRY_H
@@ -19,9 +22,23 @@ enum fl_tel_found {
 	FL_TEL_MALFORMED = -1,
 };
 
+/* Which option; also the last bit of its ExID. */
+enum fl_tel_format {
+	FL_TEL_DELAY,
+	FL_TEL_LOAD,
+};
+
+#define FL_TEL_FORMAT_MASK	1
+
 static inline u16 fl_tel_get16(const u8 *at)
 {
 	return (u16)(at[0] << 8 | at[1]);
+}
+
+/* Is it the ExID of one of ours? */
+static inline bool fl_tel_is_exid(u16 exid)
+{
+	return (exid & ~FL_TEL_FORMAT_MASK) == FL_TELEMETRY_EXID;
 }
 
 /**
@@ -31,7 +48,7 @@ static inline u16 fl_tel_get16(const u8 *at)
 static inline bool fl_tel_at(const u8 *at)
 {
 	return at[0] == FL_TELEMETRY_KIND && at[1] == FL_TELEMETRY_BYTES &&
-	       fl_tel_get16(at + 2) == FL_TELEMETRY_EXID;
+	       fl_tel_is_exid(fl_tel_get16(at + 2));
 }
 
 /**
@@ -63,7 +80,7 @@ static inline int fl_tel_find(const u8 *th, int bytes)
 		if (length < 2 || at + length > bytes)
 			return FL_TEL_MALFORMED;
 		if (kind == FL_TELEMETRY_KIND && length >= 4 &&
-		    fl_tel_get16(th + at + 2) == FL_TELEMETRY_EXID)
+		    fl_tel_is_exid(fl_tel_get16(th + at + 2)))
 			return length == FL_TELEMETRY_BYTES ? at :
 							      FL_TEL_MALFORMED;
 		at += length;
@@ -105,21 +122,28 @@ static inline u32 fl_tel_ns(u16 units)
 #define FL_TELEMETRY_MAX_NS	fl_tel_ns(FL_TELEMETRY_MAX)
 
 /**
- * fl_tel_put() - write the option
+ * fl_tel_put() - write an option
  * @at: where, FL_TELEMETRY_BYTES
- * @delay: largest queueing delay so far, as of fl_tel_units()
- * @echo: delay to tell the peer, likewise, or FL_TELEMETRY_NO_ECHO
+ * @format: which
+ * @delay: largest queueing delay so far, as of fl_tel_units(); or the forward word
+ * @echo: delay to tell the peer, likewise, or FL_TELEMETRY_NO_ECHO; or the reverse word
  */
-static inline void fl_tel_put(u8 *at, u16 delay, u16 echo)
+static inline void fl_tel_put(u8 *at, enum fl_tel_format format, u16 delay, u16 echo)
 {
 	at[0] = FL_TELEMETRY_KIND;
 	at[1] = FL_TELEMETRY_BYTES;
 	at[2] = FL_TELEMETRY_EXID >> 8;
-	at[3] = FL_TELEMETRY_EXID & 0xff;
+	at[3] = (FL_TELEMETRY_EXID & 0xff) | format;
 	at[4] = delay >> 8;
 	at[5] = delay & 0xff;
 	at[6] = echo >> 8;
 	at[7] = echo & 0xff;
+}
+
+/* Which option is it? */
+static inline enum fl_tel_format fl_tel_format(const u8 *at)
+{
+	return at[3] & FL_TEL_FORMAT_MASK;
 }
 
 static inline u16 fl_tel_delay(const u8 *at)

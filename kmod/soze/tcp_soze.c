@@ -527,7 +527,7 @@ static void sz_init_sock(struct sock *sk)
 	fl = kmem_cache_zalloc(sz_cache, GFP_ATOMIC | __GFP_NOWARN);
 	if (!fl)
 		return;
-	ss->tel = fl_tel_start(sk);
+	ss->tel = fl_tel_start(sk, FL_TEL_DELAY);
 	if (ss->tel)
 		fl->echoes = READ_ONCE(ss->tel->echoes);
 	else

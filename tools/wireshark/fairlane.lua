@@ -7,7 +7,10 @@
 --
 -- fairlane.delay	largest queueing delay that this segment met, ns
 -- fairlane.echo	what the peer's data met, ns; absent if it tells nothing
--- fairlane.saturated	the delay is larger than the option can tell
+-- fairlane.saturated	the delay or the load is larger than the option can tell
+-- fairlane.load	largest load of a port that this segment met, 1 = full
+-- fairlane.load_echo	that of the peer's data; absent if it tells nothing
+-- fairlane.load_time	time over which loads are meant, ns
 --
 -- credit.type		1 REQUEST, 2 GRANT, 3 CREDIT, 4 GREEN, 5 RED, 6 SEEN
 -- credit.number	of a credit: the newest that came (REQUEST), the one before the first (GRANT),
@@ -25,6 +28,9 @@
 -- fabric.epoch, fabric.sequence, fabric.hold (ns), fabric.held, fabric.threshold (bytes)
 
 local EXID = 0x464c
+local LOAD_EXID = 0x464d
+local LOAD_MAX = 0x3ff
+local OPEN, ECHO = 0, 1
 local LENGTH = 8
 local UNIT_NS = 16
 local COARSE = 0x8000
@@ -36,7 +42,10 @@ local fairlane = Proto("fairlane", "Fairlane telemetry")
 local f = fairlane.fields
 f.delay = ProtoField.uint32("fairlane.delay", "Queueing delay (ns)", base.DEC)
 f.echo = ProtoField.uint32("fairlane.echo", "Echoed delay (ns)", base.DEC)
-f.saturated = ProtoField.bool("fairlane.saturated", "Delay saturated")
+f.saturated = ProtoField.bool("fairlane.saturated", "Saturated")
+f.load = ProtoField.double("fairlane.load", "Load")
+f.load_echo = ProtoField.double("fairlane.load_echo", "Echoed load")
+f.load_time = ProtoField.uint32("fairlane.load_time", "Over (ns)", base.DEC)
 local malformed = ProtoExpert.new("fairlane.malformed", "Malformed telemetry option",
 	expert.group.MALFORMED, expert.severity.ERROR)
 fairlane.experts = { malformed }
@@ -68,6 +77,31 @@ local function show(option, tree)
 	end
 end
 
+-- The load that a number stands for.
+local function load_of(code)
+	return (128 + code % 128) / 128 * 2 ^ (math.floor(code / 128) - 4)
+end
+
+-- Likewise of the option with a load; words of types that are not known have no meaning.
+local function show_load(option, tree)
+	local sub = tree:add(fairlane, option)
+	local code = option(4, 2):bitfield(6, 10)
+	local told = option(6, 2):bitfield(6, 10)
+
+	if option(4, 2):bitfield(0, 2) == OPEN then
+		sub:add(f.load, option(4, 2), load_of(code))
+		sub:add(f.load_time, option(4, 2), 8192 * 2 ^ option(4, 2):bitfield(2, 4))
+		sub:append_text(string.format(", load %.3f", load_of(code)))
+		if code >= LOAD_MAX then
+			sub:add(f.saturated, option(4, 2), true)
+		end
+	end
+	if option(6, 2):bitfield(0, 2) == ECHO then
+		sub:add(f.load_echo, option(6, 2), load_of(told))
+		sub:append_text(string.format(", echo %.3f", load_of(told)))
+	end
+end
+
 -- Walks the options of a header. Nothing is believed.
 local function walk(header, tree)
 	local at = 20
@@ -88,9 +122,13 @@ local function walk(header, tree)
 			if length < 2 or at + length > header:len() then
 				return
 			end
-			if kind == 253 and length >= 4 and header(at + 2, 2):uint() == EXID then
+			local exid = kind == 253 and length >= 4 and header(at + 2, 2):uint()
+
+			if exid == EXID or exid == LOAD_EXID then
 				if length == LENGTH then
-					show(header(at, length), tree)
+					local shown = exid == EXID and show or show_load
+
+					shown(header(at, length), tree)
 				else
 					tree:add_proto_expert_info(malformed)
 				end

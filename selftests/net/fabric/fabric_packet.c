@@ -15,7 +15,7 @@
  *	fabric_packet checksums DEV 0|1
  *		device's transmit checksums off or on
  *
- * Keys (defaults): v=4|6 (4), option=none|soze|int (none), value=N that the option
+ * Keys (defaults): v=4|6 (4), option=none|soze|int|load (none), value=N that the option
  * holds already (0), hop=N likewise (0), payload=BYTES (100), gso=BYTES of a
  * segment (0: none), partial=0|1 checksum left to the device (0), dscp=N (0),
  * ttl=N (64), ecn=N (0), vlan=tags (0 to 2; 0), count=N (1), gap=US between frames (0), bad=KIND or
@@ -61,7 +61,7 @@ struct spec {
 	const char *bad;
 };
 
-enum { OPTION_NONE, OPTION_SOZE, OPTION_INT };
+enum { OPTION_NONE, OPTION_SOZE, OPTION_INT, OPTION_LOAD };
 
 /* Where things are in a frame. */
 struct frame {
@@ -305,9 +305,10 @@ static size_t build_option(const struct spec *s, uint8_t *option)
 {
 	switch (s->option) {
 	case OPTION_SOZE:
+	case OPTION_LOAD:
 		option[0] = FL_TELEMETRY_KIND;
 		option[1] = FL_TELEMETRY_BYTES;
-		put16(option + 2, FL_TELEMETRY_EXID);
+		put16(option + 2, s->option == OPTION_LOAD ? FL_LOAD_EXID : FL_TELEMETRY_EXID);
 		put16(option + 4, s->value);
 		return FL_TELEMETRY_BYTES;
 	case OPTION_INT:
@@ -455,7 +456,7 @@ static void look(const struct spec *s, struct frame *got, bool partial,
 		return;
 	r->wrong += !right(got, s->v, partial);
 	o = got->byte + want.options;
-	if (s->option == OPTION_SOZE)
+	if (s->option == OPTION_SOZE || s->option == OPTION_LOAD)
 		printf("%s%d", r->packets > 1 ? "," : "", o[4] << 8 | o[5]);
 	else if (s->option == OPTION_INT)
 		printf("%s[%d,%d,%d]", r->packets > 1 ? "," : "", o[INT_VALUE],
@@ -514,7 +515,7 @@ static int receive_frames(int fd, const struct spec *s)
 
 static int parse(struct spec *s, char **argv)
 {
-	static const char * const options[] = { "none", "soze", "int" };
+	static const char * const options[] = { "none", "soze", "int", "load" };
 	const struct {
 		const char *key;
 		int *value;

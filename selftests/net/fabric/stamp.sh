@@ -150,6 +150,76 @@ test_stamp_tcp_int()
 	empty
 }
 
+# The load that 10 frames of 1466 bytes at once meet at 1 Gbit/s, for a time of $1 ns, as the
+# option's number; each but the first comes after $2 ns, in which the line was full.
+loads()
+{
+	jq -nc "[range(10) | . as \$i | (if \$i == 0 then 0 else 1 end) + (9 - \$i) * 1466 * 8 / $1 |
+		if . < 0.0625 then 0 else . as \$l | (. | log2 | floor) as \$e |
+		(\$e + 4) * 128 + ((\$l / pow(2; \$e) - 1) * 128 | floor) end]"
+}
+
+# close WHAT WANTED: the loads found, but for one unit and those of the first frame
+close()
+{
+	same "$1" "$(got "[.delays[1:], $2[1:]] | transpose | map((.[0] - .[1] | fabs) <= 1) | all")" true
+}
+
+test_stamp_load()
+{
+	port limit 100mb rate 1gbit stamp load
+	for v in 4 6; do
+		payload=$((v == 4 ? 1404 : 1384))
+		exchange v=$v option=load payload=$payload count=10
+		close "IPv$v loads" "$(loads 8192)"
+		expect "IPv$v first" "$(got '.delays[0]')" -lt 1024
+		same "IPv$v wrong" "$(got .wrong)" 0
+		exchange v=$v option=load payload=$payload count=10 partial=1
+		close "IPv$v loads, partial checksums" "$(loads 8192)"
+		same "IPv$v partial, wrong" "$(got .wrong)" 0
+	done
+	# A load of another hop, and words that are not for switches, stay.
+	exchange v=4 option=load payload=1404 count=10 value=1023
+	same "larger ones stay" "$(got .same)" 10
+	for type in 1 2 3; do
+		exchange v=4 option=load payload=1404 count=10 value=$((type << 14))
+		same "type $type stays" "$(got .same)" 10
+	done
+	# Over a longer time a burst is a smaller load; the time itself stays in the option.
+	exchange v=4 option=load payload=1404 count=10 value=$((9 << 10))
+	same "time of 4 ms" "$(got '.delays | map(. >= 9216 and . < 9216 + 64) | all')" true
+	expect "not zero" "$(got '.delays | max')" -gt 9216
+	exchange v=4 option=soze payload=1404 count=10
+	same "the other option stays" "$(got .same)" 10
+	empty
+}
+
+test_stamp_load_counts_all()
+{
+	# Packets without the option, and those of a child qdisc, are load too.
+	port limit 100mb rate 1gbit stamp load
+	exchange v=4 payload=1404 count=3000
+	exchange v=4 option=load payload=1404 count=1 value=$((15 << 10))
+	seen=$(got '.delays[0]')
+	expect "3000 packets before, over 268 ms" $((seen & 1023)) -gt 50
+	tc -n fa qdisc add dev e0 parent 1:1 handle 2: pfifo limit 10000
+	sleep 3
+	exchange v=4 payload=1404 count=3000
+	tc -n fa qdisc del dev e0 parent 1:1
+	exchange v=4 option=load payload=1404 count=1 value=$((15 << 10))
+	expect "through a child" $(($(got '.delays[0]') & 1023)) -gt 50
+}
+
+test_stamp_power()
+{
+	port limit 100mb rate 1gbit stamp power
+	exchange v=4 option=load payload=1404 count=10
+	# The queue drains and nothing arrives: only what came at once was power.
+	same "drains" "$(got '.delays[2:] | map(. < 64) | all')" true
+	expect "came at once" "$(got '.delays[0]')" -ge 0
+	same "wrong" "$(got .wrong)" 0
+}
+
 test_ipv6_classification()
 {
 	port limit 10mb bands 4 default 4 dscp 46:1 10:2:yellow 12:2:red 0:3

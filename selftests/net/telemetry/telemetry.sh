@@ -128,6 +128,37 @@ damage()
 	tc -n tb qdisc del dev e0 clsact
 }
 
+# The other option of the same length: what comes is reflected in it, and an echo of an
+# option that was never sent is none.
+test_other_option()
+{
+	tc -n tb qdisc replace dev e0 clsact
+	tc -n tb filter add dev e0 ingress protocol ip u32 match u32 0xfd08464c 0xffffffff at 40 \
+		action pedit munge offset 40 u32 set 0xfd08464d pipe \
+		action pedit munge offset 44 u32 set 0x0000ffff pipe action csum tcp || fault "filter"
+	heard=$(told tb heard) echoed=$(told tb echoed) echoes=$(told ta echoes)
+	fallbacks=$(told ta fallbacks)
+	flow -c soze -b 1000000 -L 2000 > /run/a || fault "a load instead of a delay"
+	expect "loads heard" $(($(told tb heard) - heard)) -ge 100
+	expect "loads told" $(($(told tb echoed) - echoed)) -ge 50
+	expect "not taken for delays" $(($(told ta echoes) - echoes)) -eq 0
+	expect "falls back" $(($(told ta fallbacks) - fallbacks)) -eq 1
+	undamaged
+	# Words of types that nobody knows say nothing.
+	tc -n tb filter del dev e0 ingress
+	for word in 0x4000ffff 0x8000c000 0xffff8000; do
+		tc -n tb filter add dev e0 ingress protocol ip u32 match u32 0xfd08464c 0xffffffff at 40 \
+			action pedit munge offset 40 u32 set 0xfd08464d pipe \
+			action pedit munge offset 44 u32 set $word pipe action csum tcp || fault "filter"
+		heard=$(told tb heard)
+		flow -c soze -b 1000000 -L 2000 > /run/a || fault "$word"
+		expect "$word: heard" $(($(told tb heard) - heard)) -eq 0
+		tc -n tb filter del dev e0 ingress
+	done
+	tc -n tb qdisc del dev e0 clsact
+	undamaged
+}
+
 # Segments with a right checksum that have come to $1.
 right() { echo $(($(counter "$1" TcpInSegs) - $(counter "$1" TcpInCsumErrors))); }
 

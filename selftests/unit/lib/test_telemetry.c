@@ -71,7 +71,7 @@ TEST(vectors)
 		CHECK(fl_tel_at(th + at));
 		CHECK_EQ(fl_tel_delay(th + at), v[i].delay);
 		CHECK_EQ(fl_tel_echo(th + at), v[i].echo);
-		fl_tel_put(made, v[i].delay, v[i].echo);
+		fl_tel_put(made, FL_TEL_DELAY, v[i].delay, v[i].echo);
 		CHECK_MEM(made, th + at, sizeof(made));
 	}
 }
@@ -142,7 +142,8 @@ TEST(anything)
 			th[j] = r & 0x300 ? (r >> 32) % 11 : r >> 40;
 		}
 		if (i % 4 == 0 && bytes >= 28)
-			fl_tel_put(th + 20 + (r >> 30) % (bytes - 27), r, r >> 16);
+			fl_tel_put(th + 20 + (r >> 30) % (bytes - 27),
+				   r >> 29 & FL_TEL_FORMAT_MASK, r, r >> 16);
 		at = fl_tel_find(th, bytes);
 		if (at > 0) {
 			found++;

@@ -66,6 +66,8 @@ enum {
 	FABRIC_STAMP_NONE,
 	FABRIC_STAMP_SOZE,	/* largest queueing delay on the way */
 	FABRIC_STAMP_TCP_INT,	/* p4app-TCP-INT: queue depth, hop, latency */
+	FABRIC_STAMP_LOAD,	/* largest load on the way: HPCC's utilisation */
+	FABRIC_STAMP_POWER,	/* the same field with PowerTCP's power */
 	__FABRIC_STAMP_MAX,
 };
 
@@ -208,6 +210,25 @@ enum {
 #define FL_TELEMETRY_COARSE_SHIFT	9
 #define FL_TELEMETRY_MAX	0xfffe
 #define FL_TELEMETRY_NO_ECHO	0xffff	/* nothing to tell since the last one */
+
+/*
+ * The option that FABRIC_STAMP_LOAD and _POWER raise, of the same length and kind:
+ *	kind 253 | length 8 | ExID be16 | forward be16 | reverse be16
+ * forward: type:2 (OPEN) | rtt:4 | load:10; reverse: type:2 (NONE, ECHO) | 0:4 | load:10.
+ * load is exponent:3 | part:7 and means (128 + part) / 128 * 2^(exponent - 4): 1 is a
+ * full line without a queue; 0 is that or less, MAX 15.9 or more. rtt says over what time
+ * it is meant: 8192 ns << rtt. The larger number is the larger load.
+ */
+#define FL_LOAD_EXID		0x464d
+#define FL_LOAD_MAX		0x3ff	/* also the mask of the field */
+#define FL_LOAD_ONE		0x200	/* load 1 */
+#define FL_LOAD_RTT_SHIFT	10
+#define FL_LOAD_RTT_MAX		15
+#define FL_LOAD_RTT_NS_SHIFT	13
+#define FL_LOAD_TYPE_SHIFT	14
+#define FL_LOAD_OPEN		0	/* forward: switches raise it */
+#define FL_LOAD_NONE		0	/* reverse: nothing has come since the last one */
+#define FL_LOAD_ECHO		1
 
 /* TCP-INT's option (p4app-TCP-INT v0.4), fields of which a switch writes:
  * byte 3 queue depth (0x80 | bytes / 8192), largest over the hops; byte 4 the
