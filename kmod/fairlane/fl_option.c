@@ -38,7 +38,8 @@
 #define FL_OPTION_LEN_MAX	65535
 
 /* What lies at the front of a TCP header's options, as a word: one of our options but for
- * the bit that says which, and what nearly all segments have that lack it: time stamps, and nothing else.
+ * the bit that says which, and what nearly all segments have that lack it: time stamps,
+ * and nothing else.
  */
 #define FL_OPTION_WORD		((u32)FL_TELEMETRY_KIND << 24 | \
 				 FL_TELEMETRY_BYTES << 16 | FL_TELEMETRY_EXID)

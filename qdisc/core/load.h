@@ -22,7 +22,7 @@
 /* Loads are not counted further, << FL_LOAD_SHIFT. */
 #define FABRIC_LOAD_TOP		(32ULL << FL_LOAD_SHIFT)
 /* Neither are bytes. */
-#define FABRIC_LOAD_BYTES_MAX	(1ULL << 30)
+#define FABRIC_LOAD_BYTES_MAX	BIT_ULL(30)
 /* Lines are not taken to be slower, bit/s. */
 #define FABRIC_LOAD_BPS_MIN	1000000ULL
 /* Fractional bits that per_byte has beside those of a load. */

@@ -15,6 +15,7 @@ static const struct space_control *const controls[] = {
 	&space_soze,
 	&space_expresspass,
 	&space_flexpass,
+	&space_hpcc,
 	NULL,
 };
 

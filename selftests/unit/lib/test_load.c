@@ -7,7 +7,7 @@
 #include "lib/telemetry.h"
 #include "unit.h"
 
-#define ONE	(1ULL << FL_LOAD_SHIFT)
+#define ONE	BIT_ULL(FL_LOAD_SHIFT)
 
 TEST(vectors)
 {

@@ -6,7 +6,7 @@
 #include "core/load.h"
 #include "unit.h"
 
-#define ONE	(1ULL << FL_LOAD_SHIFT)
+#define ONE	BIT_ULL(FL_LOAD_SHIFT)
 #define PACKET	1538
 
 /* Sends packets for @ns, one each @gap_ns; the last is told about. */
