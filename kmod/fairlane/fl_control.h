@@ -282,6 +282,10 @@ void fl_event_send(struct fl_ns *ns, const struct fl_event *ev);
 int fl_off_init(void);
 void fl_off_exit(void);
 
+/* fl_inherit.c */
+int fl_inherit_init(void);
+void fl_inherit_exit(void);
+
 /* fl_limit.c */
 /* The two that pay for a socket: fl_sock.account[]. */
 #define FL_PAYS_UID	0
@@ -295,6 +299,7 @@ void fl_limit_release(struct fl_sock *f);
 int fl_limit_init(void);
 void fl_limit_exit(void);
 void fl_limit_net_init(struct fl_ns *ns);
+int fl_limit_inherit(struct fl_ns *ns, struct fl_ns *from);
 void fl_limit_net_exit(struct fl_ns *ns);
 int fl_limit_get_doit(struct sk_buff *skb, struct genl_info *info);
 int fl_limit_set_doit(struct sk_buff *skb, struct genl_info *info);

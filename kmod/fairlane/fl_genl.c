@@ -45,6 +45,7 @@ static const struct nla_policy fl_policy_nla[FL_A_POLICY_MAX + 1] = {
 	[FL_A_POLICY_REPLACE] = { .type = NLA_FLAG },
 	[FL_A_POLICY_COMMENT] = { .type = NLA_NUL_STRING,
 				  .len = FL_COMMENT_LEN - 1 },
+	[FL_A_POLICY_DSCP] = NLA_POLICY_MAX(NLA_U8, 63),
 };
 
 static const struct nla_policy fl_setting_nla[FL_A_SETTING_MAX + 1] = {

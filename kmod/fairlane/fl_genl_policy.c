@@ -79,6 +79,8 @@ static int fl_policy_put_match(struct sk_buff *skb, const struct fl_policy *p)
 		return -EMSGSIZE;
 	if (p->cc[0] && nla_put_string(skb, FL_A_POLICY_CC, p->cc))
 		return -EMSGSIZE;
+	if (p->has_dscp && nla_put_u8(skb, FL_A_POLICY_DSCP, p->dscp))
+		return -EMSGSIZE;
 	return 0;
 }
 
@@ -361,6 +363,9 @@ static int fl_policy_parse(struct fl_policy *p, struct genl_info *info)
 	}
 	if (tb[FL_A_POLICY_CC])
 		nla_strscpy(p->cc, tb[FL_A_POLICY_CC], sizeof(p->cc));
+	p->has_dscp = tb[FL_A_POLICY_DSCP];
+	if (p->has_dscp)
+		p->dscp = nla_get_u8(tb[FL_A_POLICY_DSCP]);
 	if (tb[FL_A_POLICY_COMMENT])
 		nla_strscpy(p->comment, tb[FL_A_POLICY_COMMENT],
 			    sizeof(p->comment));

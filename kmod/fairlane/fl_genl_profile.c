@@ -304,15 +304,9 @@ static int fl_profile_set_prefix(struct genl_info *info,
 			NL_SET_ERR_MSG(info->extack, "too many profiles");
 			return -ENOSPC;
 		}
-		p = kzalloc(sizeof(*p), GFP_KERNEL_ACCOUNT);
+		p = fl_prefix_new(net, t, bits);
 		if (!p)
 			return -ENOMEM;
-		INIT_LIST_HEAD(&p->list);
-		refcount_set(&p->ref, 1);
-		p->net = net;
-		p->addr = *t;
-		p->bits = bits;
-		p->profile = *fl_profile_get(net);
 	}
 	before = p->profile;
 	for (i = 0; (st = fl_setting_from(&i)); i++)

@@ -227,6 +227,8 @@ static int __net_init fl_hook_net_init(struct net *net)
 	tn->net = net;
 	spin_lock_init(&tn->closing_lock);
 	INIT_DELAYED_WORK(&tn->work, fl_hook_work);
+	/* what it has inherited may want them before the first packet */
+	fl_hook_work(&tn->work.work);
 	return 0;
 }
 

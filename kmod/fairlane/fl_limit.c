@@ -255,6 +255,68 @@ void fl_limit_net_init(struct fl_ns *ns)
 	ns->weight_max_milli = FL_LIMIT_WEIGHT_MILLI;
 }
 
+/* The account to have a budget. An unprivileged user is the administrator of namespaces
+ * of his own: there must be an end to what he can make the kernel keep. Context:
+ * account_lock held. Return: NULL without memory, or an error.
+ */
+static struct fl_account *fl_budget_account(struct fl_ns *ns, int kind, u64 id,
+					    const char *path, u32 milli,
+					    struct netlink_ext_ack *extack)
+{
+	struct fl_account *a = fl_account_of(ns, kind, id);
+	bool has = a && a->budget_milli;
+
+	if (!milli && !has) {
+		NL_SET_ERR_MSG(extack, "it has no budget");
+		return ERR_PTR(-ENOENT);
+	}
+	if (!has && ns->budget_count >= FL_BUDGET_COUNT_MAX) {
+		NL_SET_ERR_MSG(extack, "too many budgets");
+		return ERR_PTR(-ENOSPC);
+	}
+	if (!a)
+		a = fl_account_new(ns, kind, id, path);
+	if (!a)
+		return NULL;
+	ns->budget_count += !!milli - has;
+	if (kind == FL_PAYS_CGROUP)
+		ns->budget_cgroups += !!milli - has;
+	return a;
+}
+
+/**
+ * fl_limit_inherit() - a new namespace's limits are those of another
+ * @ns: the namespace, which nobody knows yet
+ * @from: the other; its requests are held
+ *
+ * Context: process. Return: 0 or -ENOMEM.
+ */
+int fl_limit_inherit(struct fl_ns *ns, struct fl_ns *from)
+{
+	struct fl_account *a, *b;
+	int err = 0;
+
+	ns->priority_max = from->priority_max;
+	ns->weight_max_milli = from->weight_max_milli;
+	ns->budget_uid_milli = from->budget_uid_milli;
+	spin_lock_bh(&from->account_lock);
+	spin_lock_nested(&ns->account_lock, SINGLE_DEPTH_NESTING);
+	list_for_each_entry(a, &from->accounts, list) {
+		if (!a->budget_milli)
+			continue;
+		b = fl_budget_account(ns, a->key.kind, a->key.id, a->path,
+				      a->budget_milli, NULL);
+		if (IS_ERR_OR_NULL(b)) {
+			err = -ENOMEM;
+			break;
+		}
+		b->budget_milli = a->budget_milli;
+	}
+	spin_unlock(&ns->account_lock);
+	spin_unlock_bh(&from->account_lock);
+	return err;
+}
+
 /* Context: no flow is left in the namespace. */
 void fl_limit_net_exit(struct fl_ns *ns)
 {
@@ -299,35 +361,6 @@ int fl_limit_get_doit(struct sk_buff *skb, struct genl_info *info)
 	}
 	genlmsg_end(reply, head);
 	return genlmsg_reply(reply, info);
-}
-
-/* The account to have a budget. An unprivileged user is the administrator of namespaces
- * of his own: there must be an end to what he can make the kernel keep. Context:
- * account_lock held. Return: NULL without memory, or an error.
- */
-static struct fl_account *fl_budget_account(struct fl_ns *ns, int kind, u64 id,
-					    const char *path, u32 milli,
-					    struct netlink_ext_ack *extack)
-{
-	struct fl_account *a = fl_account_of(ns, kind, id);
-	bool has = a && a->budget_milli;
-
-	if (!milli && !has) {
-		NL_SET_ERR_MSG(extack, "it has no budget");
-		return ERR_PTR(-ENOENT);
-	}
-	if (!has && ns->budget_count >= FL_BUDGET_COUNT_MAX) {
-		NL_SET_ERR_MSG(extack, "too many budgets");
-		return ERR_PTR(-ENOSPC);
-	}
-	if (!a)
-		a = fl_account_new(ns, kind, id, path);
-	if (!a)
-		return NULL;
-	ns->budget_count += !!milli - has;
-	if (kind == FL_PAYS_CGROUP)
-		ns->budget_cgroups += !!milli - has;
-	return a;
 }
 
 /**

@@ -7,6 +7,7 @@
  *  - measured base RTTs (fl_base_rtt.c),
  *  - settings of sockets and who may change them: the control plane
  *    (fl_control.h and what it names),
+ *  - what a new namespace begins with (fl_inherit.c),
  *  - how a namespace does without our congestion controls (fl_off.c),
  *  - delay samples in nanoseconds (fl_rtt.c),
  *  - telemetry: sockets that have it (fl_telemetry.c), the option in their
@@ -35,6 +36,7 @@ static const struct fl_part fl_parts[] = {
 	{ fl_limit_init, fl_limit_exit },
 	{ fl_sock_init, fl_sock_exit },
 	{ fl_profile_init, fl_profile_exit },
+	{ fl_inherit_init, fl_inherit_exit },
 	{ fl_speed_init, fl_speed_exit },
 	{ fl_base_rtt_init, fl_base_rtt_exit },
 	{ fl_telemetry_init, fl_telemetry_exit },

@@ -11,6 +11,7 @@
  * rule that is added must not upset what runs.
  */
 #include <linux/cgroup.h>
+#include <linux/ipv6.h>
 #include <net/genetlink.h>
 #include <net/inet_common.h>
 #include <net/tcp.h>
@@ -45,6 +46,16 @@ static bool fl_policy_cgroup(const struct fl_policy *p, const struct sock *sk)
 	return false;
 }
 
+/* DSCP of what a socket sends: as it was told, or as its listener was. */
+static u8 fl_policy_dscp(const struct sock *sk, const struct fl_tuple *t)
+{
+#if IS_ENABLED(CONFIG_IPV6)
+	if (t->family == AF_INET6)
+		return READ_ONCE(inet6_sk(sk)->tclass) >> 2;
+#endif
+	return READ_ONCE(inet_sk(sk)->tos) >> 2;
+}
+
 static bool fl_policy_matches(const struct fl_policy *p, const struct sock *sk,
 			      const struct fl_tuple *t, u8 when)
 {
@@ -68,6 +79,8 @@ static bool fl_policy_matches(const struct fl_policy *p, const struct sock *sk,
 		if (uid < p->uid_min || uid > p->uid_max)
 			return false;
 	}
+	if (p->has_dscp && fl_policy_dscp(sk, t) != p->dscp)
+		return false;
 	if (p->cc[0] && strcmp(p->cc, fl_cc_name(sk)))
 		return false;
 	return !p->cgroup || fl_policy_cgroup(p, sk);

@@ -15,6 +15,8 @@
  * @raddr_bits: length of the remote prefix
  * @has_ports: bit 0: local ports, bit 1: remote ports
  * @has_uid: @uid_min, @uid_max hold
+ * @has_dscp: @dscp holds
+ * @dscp: of what the socket sends
  * @local: local prefix
  * @remote: remote prefix
  * @lport_min: first local port
@@ -40,6 +42,8 @@ struct fl_policy {
 	u8 raddr_bits;
 	u8 has_ports;
 	bool has_uid;
+	bool has_dscp;
+	u8 dscp;
 	struct in6_addr local;
 	struct in6_addr remote;
 	u16 lport_min;

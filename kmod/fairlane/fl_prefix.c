@@ -129,6 +129,30 @@ void fl_prefix_forget_settings(struct net *net, u64 which)
 	mutex_unlock(&ns->prefix_lock);
 }
 
+/**
+ * fl_prefix_new() - a profile that sets nothing yet
+ * @net: the namespace
+ * @t: the prefix, as in struct fl_prefix
+ * @bits: its length
+ *
+ * Context: process. Return: not in any list; NULL without memory.
+ */
+struct fl_prefix *fl_prefix_new(struct net *net, const struct fl_tuple *t,
+				u8 bits)
+{
+	struct fl_prefix *p = kzalloc(sizeof(*p), GFP_KERNEL_ACCOUNT);
+
+	if (!p)
+		return NULL;
+	INIT_LIST_HEAD(&p->list);
+	refcount_set(&p->ref, 1);
+	p->net = net;
+	p->addr = *t;
+	p->bits = bits;
+	p->profile = *fl_ns_of(net)->profile;
+	return p;
+}
+
 /* The profile of exactly this prefix. Context: generic netlink's lock. */
 struct fl_prefix *fl_prefix_named(struct fl_ns *ns, const struct fl_tuple *t,
 				  u8 bits)

@@ -35,12 +35,15 @@ struct fl_prefix {
 extern struct mutex fl_settings_lock;
 const struct fl_setting *fl_setting_at(size_t i);
 const struct fl_setting *fl_setting_from(size_t *i);
+void fl_profile_inherit(struct net *net);
 void fl_profile_write(struct net *net, size_t i, u32 value);
 
 /* fl_prefix.c */
 u32 fl_profile_next_gen(void);
 void fl_prefix_forget_settings(struct net *net, u64 which);
 void fl_prefix_rebase(struct net *net);
+struct fl_prefix *fl_prefix_new(struct net *net, const struct fl_tuple *t,
+				u8 bits);
 void fl_prefix_insert(struct fl_ns *ns, struct fl_prefix *new);
 void fl_prefix_remove(struct fl_ns *ns, struct fl_prefix *p);
 struct fl_prefix *fl_prefix_named(struct fl_ns *ns, const struct fl_tuple *t,

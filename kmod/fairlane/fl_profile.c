@@ -174,6 +174,23 @@ void fl_profile_write(struct net *net, size_t i, u32 value)
 	fl_profile_written(fn);
 }
 
+/**
+ * fl_profile_inherit() - a new namespace's settings are those of the first one
+ * @net: the namespace, which nobody knows yet
+ *
+ * Context: process, fl_settings_lock held.
+ */
+void fl_profile_inherit(struct net *net)
+{
+	const struct fl_profile *first = fl_profile_get(&init_net);
+	struct fl_net *fn = net_generic(net, fl_net_id);
+	size_t i;
+
+	for (i = 0; fl_setting_from(&i); i++)
+		WRITE_ONCE(fn->profile.value[i], READ_ONCE(first->value[i]));
+	fl_profile_changed(fn);
+}
+
 /* Read or write a setting's file. Context: process. */
 static int fl_setting_handler(FL_CTL_TABLE *ctl, int write, void *buffer,
 			      size_t *lenp, loff_t *ppos)

@@ -33,10 +33,10 @@ static void want_u32(int fd, uint32_t prio, int type, uint32_t val)
 	gives(fd, prio);
 }
 
-static void want_family(int fd, uint32_t prio, uint8_t family)
+static void want_u8(int fd, uint32_t prio, int type, uint8_t val)
 {
 	nl_start(&m, FL_CMD_POLICY_ADD, 0);
-	nl_u8(&m, FL_A_POLICY_FAMILY, family);
+	nl_u8(&m, type, val);
 	gives(fd, prio);
 }
 
@@ -159,8 +159,8 @@ static void test_policy_conditions(void)
 	EQUAL(prio_of(V4, four, false, NULL), 2);
 	gone(fd);
 	EQUAL(prio_of(V4, four, false, NULL), 0);
-	want_family(fd, 4, AF_INET);
-	want_family(fd, 6, AF_INET6);
+	want_u8(fd, 4, FL_A_POLICY_FAMILY, AF_INET);
+	want_u8(fd, 6, FL_A_POLICY_FAMILY, AF_INET6);
 	EQUAL(prio_of(V4, four, false, NULL), 4);
 	EQUAL(prio_of(MAPPED, mapped, false, NULL), 4);
 	EQUAL(prio_of(MAPPED, mapped, true, NULL), 4);
@@ -187,6 +187,24 @@ static void test_policy_conditions(void)
 	gives(fd, 7);
 	EQUAL(prio_of(V4, four, false, NULL), 7);
 	gone(fd);
+	want_u8(fd, 9, FL_A_POLICY_DSCP, 46);
+	EQUAL(prio_of(V4, four, true, NULL), 0);
+	setsockopt(four, IPPROTO_IP, IP_TOS, &(int){ 46 << 2 | 1 }, sizeof(int));
+	setsockopt(sixth, IPPROTO_IPV6, IPV6_TCLASS, &(int){ 46 << 2 }, sizeof(int));
+	/* what counts is what the socket itself sends */
+	EQUAL(prio_of(V4, four, true, NULL), 9);
+	EQUAL(prio_of(V6, sixth, true, NULL), 9);
+	EQUAL(prio_of(V4, four, false, NULL), 0);
+	EQUAL(prio_of(V6, sixth, false, NULL), 0);
+	gone(fd);
+	want_u8(fd, 9, FL_A_POLICY_DSCP, 0);
+	EQUAL(prio_of(V6, sixth, true, NULL), 0);
+	EQUAL(prio_of(V6, sixth, false, NULL), 9);
+	gone(fd);
+	nl_start(&m, FL_CMD_POLICY_ADD, 0);
+	nl_u8(&m, FL_A_POLICY_DSCP, 64);
+	nl_u32(&m, FL_A_POLICY_PRIORITY, 1);
+	EQUAL(policy_add(fd, 1, false), -ERANGE);
 	system("mkdir -p /run/cg && mount -t cgroup2 none /run/cg 2> /dev/null");
 	system("mkdir -p /run/cg/pol/sub");
 	want_str(fd, 8, FL_A_POLICY_CGROUP, "/pol");

@@ -688,6 +688,7 @@ enum {
 	FL_A_POLICY_CHANGED,		/* u32 ... whose settings it changed */
 	FL_A_POLICY_COMMENT,		/* string, for people */
 	FL_A_POLICY_REPLACE,		/* flag: POLICY_ADD may replace that order */
+	FL_A_POLICY_DSCP,		/* u8 0 to 63: the socket's own, in its packets */
 	__FL_A_POLICY_MAX,
 };
 
