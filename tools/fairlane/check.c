@@ -18,8 +18,10 @@
 #define SECURE_BOOT	"/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"
 
 static const char usage[] =
-"usage: fairlane check\n"
-"Looks at modules, congestion controls, tc, devices, offloads, sysctls, Secure Boot.\n"
+"usage: fairlane check [FILE]\n"
+"Looks at modules, congestion controls, tc, devices, offloads, sysctls, Secure Boot; at\n"
+"flows that starve, whose channel is too narrow, that fit no class; and whether host,\n"
+"namespaces and ports are as FILE says (/etc/fairlane/fabric.yaml, if it is there).\n"
 "Exit code 3 if there is a problem; a note is worth knowing but none.\n";
 
 static const char *const verdicts[] = {
@@ -81,16 +83,19 @@ long sysctl_number(const char *path, long otherwise)
 	return v;
 }
 
-/* Output of a program (stdout and stderr); false: it could not be run. */
-bool tool_output(char *buf, size_t size, const char *const argv[])
+/* Runs a program; @buf: its stdout and stderr. Return: its exit status; 127: it could
+ * not be run.
+ */
+int tool_run(char *buf, size_t size, const char *const argv[])
 {
 	int pipes[2], status = 0;
 	size_t len = 0;
 	ssize_t got;
 	pid_t pid;
 
+	buf[0] = 0;
 	if (pipe2(pipes, O_CLOEXEC))
-		return false;
+		return 127;
 	fflush(stdout);
 	pid = fork();
 	if (!pid) {
@@ -105,8 +110,14 @@ bool tool_output(char *buf, size_t size, const char *const argv[])
 		len += got;
 	buf[len] = 0;
 	close(pipes[0]);
-	return pid > 0 && waitpid(pid, &status, 0) == pid &&
-	       WIFEXITED(status) && WEXITSTATUS(status) != 127;
+	return pid > 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status) ?
+	       WEXITSTATUS(status) : 127;
+}
+
+/* Output of a program (stdout and stderr); false: it could not be run. */
+bool tool_output(char *buf, size_t size, const char *const argv[])
+{
+	return tool_run(buf, size, argv) != 127;
 }
 
 /* ---- modules --------------------------------------------------------------- */
@@ -391,8 +402,10 @@ static void check_clock(void)
 	free(source);
 }
 
-/* All checks; the array of results belongs to the caller. Returns problems. */
-int check_all(cJSON **doc)
+/* All checks; the array of results belongs to the caller. @path: of fabric.yaml, NULL:
+ * the usual one. Returns problems.
+ */
+int check_all(cJSON **doc, const char *path)
 {
 	results = cJSON_CreateArray();
 	problems = 0;
@@ -401,12 +414,15 @@ int check_all(cJSON **doc)
 	check_tcp();
 	check_devices();
 	check_tc();
+	check_flows();
+	check_fabric(path);
 	*doc = results;
 	return problems;
 }
 
 int cmd_check(struct words *w)
 {
+	const char *path = NULL;
 	cJSON *doc;
 	int found;
 
@@ -414,8 +430,10 @@ int cmd_check(struct words *w)
 		fputs(usage, stdout);
 		return EXIT_OK;
 	}
+	if (words_left(w))
+		path = word_next(w);
 	words_end(w);
-	found = check_all(&doc);
+	found = check_all(&doc, path);
 	if (opt.json) {
 		json_print(doc);
 	} else {

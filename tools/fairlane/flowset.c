@@ -4,13 +4,17 @@
  *
  * By pid and fd the socket is borrowed from its process (pidfd_getfd) and set by
  * setsockopt: that works for sockets that are not connected yet, too. All others
- * are found by a filter and set by netlink.
+ * are found by a filter and set by netlink. A congestion control can be set by the
+ * socket's descriptor only, so that one is borrowed from any process that has it open.
  */
 #include "tool.h"
 
 #include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 /* What to do about a refusal. */
@@ -44,9 +48,70 @@ static void print_result(const struct fairlane_flow *f, const char *error)
 	json_print(obj);
 }
 
-static int set_by_fd(int pid, int fd, const struct fairlane_setting *list,
-		     size_t n)
+/* Gives a socket another congestion control, live. Return: NULL, or why not. */
+static const char *set_control(int sock, const char *cc)
 {
+	if (!setsockopt(sock, IPPROTO_TCP, TCP_CONGESTION, cc, strlen(cc)))
+		return NULL;
+	return errno == ENOENT ?
+	       "there is no such congestion control (modprobe tcp_NAME)" :
+	       errno == EPERM ?
+	       "not for users (sysctl net.ipv4.tcp_allowed_congestion_control)" :
+	       strerror(errno);
+}
+
+/* The control of a flow that some process has open. Return: NULL, or why not. */
+static const char *set_control_of(const struct fairlane_flow *f,
+				  const struct proc_sockets *procs,
+				  const char *cc)
+{
+	const struct proc_socket *p = proc_find(procs, f->inode);
+	const char *refused;
+	int sock;
+
+	if (!p)
+		return "no process that can be seen has it open";
+	sock = fairlane_dup_fd(p->pid, p->fd);
+	if (sock < 0)
+		return strerror(-sock);
+	refused = set_control(sock, cc);
+	close(sock);
+	return refused;
+}
+
+/* The control of all of them; every refusal is told, none stops the others. */
+static int set_controls(const struct flows *flows, const char *cc)
+{
+	struct proc_sockets procs;
+	size_t i, refused = 0;
+
+	proc_sockets_all(&procs);
+	for (i = 0; i < flows->n; i++) {
+		const char *why = set_control_of(&flows->f[i], &procs, cc);
+
+		if (why)
+			fprintf(stderr, "Error: %s: cc %s: %s\n",
+				flow_tuple(&flows->f[i].id), cc, why);
+		refused += !!why;
+	}
+	if (opt.json) {
+		cJSON *doc = cJSON_CreateObject();
+
+		json_u64(doc, "matched", flows->n);
+		json_u64(doc, "changed", flows->n - refused);
+		json_print(doc);
+	} else if (flows->n > 1) {
+		printf("%zu of %zu flows have %s\n", flows->n - refused,
+		       flows->n, cc);
+	}
+	free(procs.s);
+	return refused ? EXIT_KERNEL : EXIT_OK;
+}
+
+static int set_by_fd(int pid, int fd, const struct fairlane_setting *list,
+		     size_t n, const char *cc)
+{
+	const char *refused;
 	size_t failed = 0;
 	int sock, err;
 
@@ -60,7 +125,10 @@ static int set_by_fd(int pid, int fd, const struct fairlane_setting *list,
 			    sock == -EPERM ?
 			    " (borrowing it needs the right to trace that process)" :
 			    "");
-	err = fairlane_set_many(sock, list, n, &failed);
+	refused = cc ? set_control(sock, cc) : NULL;
+	if (refused)
+		fail_kernel("pid %d fd %d: cc %s: %s", pid, fd, cc, refused);
+	err = n ? fairlane_set_many(sock, list, n, &failed) : 0;
 	close(sock);
 	if (err)
 		fail_kernel("pid %d fd %d: %s %s: %s%s", pid, fd,
@@ -120,6 +188,8 @@ static int set_flows(const struct flows *flows,
  * @fd: -1: none
  * @list: settings
  * @n: how many
+ * @cc: new congestion control; NULL: as it is
+ * @share_permille: only this part of the flows that fit
  */
 struct order {
 	struct filter filter;
@@ -128,7 +198,38 @@ struct order {
 	int fd;
 	struct fairlane_setting list[FAIRLANE_ATTRS];
 	size_t n;
+	const char *cc;
+	uint32_t share_permille;
 };
+
+/* "5%", "0.5%" in permille. */
+static uint32_t read_share(const char *s)
+{
+	size_t len = strlen(s);
+	char *number = xprintf("%.*s", len ? (int)len - 1 : 0, s);
+	uint64_t milli;
+
+	if (!len || s[len - 1] != '%' || !parse_milli(number, &milli) ||
+	    !milli || milli > 100000 || milli % 100)
+		fail("share %s: a part from 0.1%% to 100%% is wanted, in steps of 0.1%%", s);
+	free(number);
+	return milli / 100;
+}
+
+/* Leaves a part of the flows, always the same ones: chosen by the cookie. */
+static void take_share(struct flows *flows, uint32_t permille)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < flows->n; i++) {
+		/* a multiplicative hash: cookies are consecutive */
+		uint64_t h = flows->f[i].id.cookie * 0x9e3779b97f4a7c15ULL;
+
+		if ((h >> 32) % 1000 < permille)
+			flows->f[n++] = flows->f[i];
+	}
+	flows->n = n;
+}
 
 /* pid PID fd FD; pid alone belongs to the filter. */
 static bool take_pid_fd(struct order *o, struct words *w)
@@ -143,21 +244,47 @@ static bool take_pid_fd(struct order *o, struct words *w)
 	return true;
 }
 
+/* "cc NAME" is what the flow gets if nothing else is to be set, else one that it must
+ * have. "from NAME" is always the latter.
+ */
+static void take_control(struct order *o, const char *from)
+{
+	if (o->n && o->cc && !from) {
+		from = o->cc;
+		o->cc = NULL;
+	}
+	if (o->n && o->cc)
+		fail("flow set: a congestion control and settings, one after the other please");
+	if (from) {
+		o->filter.cc = from;
+		o->filter.listed = true;
+	}
+	if (!o->n && !o->cc)
+		fail("flow set: nothing to set (prio, weight, base-rtt, line-rate, deadline, cc)");
+}
+
 static void read_order(struct order *o, struct words *w)
 {
+	const char *from = NULL;
+
 	memset(o, 0, sizeof(*o));
 	filter_init(&o->filter);
 	o->fd = -1;
 	while (words_left(w)) {
 		if (word_is(w, "all"))
 			o->all = true;
+		else if (word_is(w, "cc"))
+			o->cc = word_value(w, "cc");
+		else if (word_is(w, "share"))
+			o->share_permille = read_share(word_value(w, "share"));
+		else if (word_is(w, "from"))
+			from = word_value(w, "from");
 		else if (!take_pid_fd(o, w) &&
 			 !word_setting(w, o->list, &o->n) &&
 			 !filter_word(&o->filter, w))
 			words_end(w);
 	}
-	if (!o->n)
-		fail("flow set: nothing to set (prio, weight, base-rtt, line-rate, deadline)");
+	take_control(o, from);
 	if (o->fd >= 0 && (o->filter.listed || o->all))
 		fail("flow set: pid and fd name one socket, there is nothing to filter");
 	if (o->fd < 0 && !o->filter.listed && !o->all)
@@ -175,18 +302,23 @@ int flow_set(struct words *w)
 		return EXIT_OK;
 	}
 	read_order(&o, w);
+	if (o.share_permille && !o.all)
+		fail("flow set: \"share\" goes with \"all\"");
 	if (o.fd >= 0)
-		return set_by_fd(o.pid, o.fd, o.list, o.n);
+		return set_by_fd(o.pid, o.fd, o.list, o.n, o.cc);
 	if (opt.check_only)
 		return EXIT_OK;
 	flows_read(&flows, &o.filter);
+	if (o.share_permille)
+		take_share(&flows, o.share_permille);
 	if (!flows.n && !o.all)
 		fail_kernel("no flow fits");
 	if (flows.n > 1 && !o.all)
 		fail("%zu flows fit, such as %s and %s: say more, or add \"all\"",
 		     flows.n, flow_tuple(&flows.f[0].id),
 		     flow_tuple(&flows.f[1].id));
-	code = set_flows(&flows, o.list, o.n);
+	code = o.cc ? set_controls(&flows, o.cc) :
+	       set_flows(&flows, o.list, o.n);
 	flows_free(&flows);
 	filter_free(&o.filter);
 	return code;

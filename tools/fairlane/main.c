@@ -25,7 +25,9 @@ static const char usage[] =
 "  noise measure|respond          how much delays vary, and what follows\n"
 "  fabric show|path               switches: congestion roots, paths\n"
 "  off [all], on [all]            all sockets get the system's congestion control, live\n"
-"  check                          what is missing here, and the cure\n"
+"  apply [FILE] [--dry-run]       host, namespaces and ports as fabric.yaml says\n"
+"  check [FILE]                   what is missing here, what is not as fabric.yaml\n"
+"                                 says, what starves, and the cure\n"
 "  report [FILE]                  everything that a bug report needs\n"
 "  top                            a live table of flows\n"
 "  save [FILE], restore [FILE]    settings as a file of commands\n"
@@ -43,7 +45,7 @@ static const struct command objects[] = {
 	{ "save", cmd_save }, { "restore", cmd_restore }, { "run", cmd_run },
 	{ "weight", cmd_weight },
 	{ "noise", cmd_noise }, { "fabric", cmd_fabric },
-	{ "off", cmd_off }, { "on", cmd_on },
+	{ "off", cmd_off }, { "on", cmd_on }, { "apply", cmd_apply },
 	{ "metrics", cmd_metrics },
 };
 
@@ -100,7 +102,7 @@ static bool read_options(struct words *w)
 			else if (*p == 'h')
 				return fputs(usage, stdout), false;
 			else if (*p == 'n' && !p[1])
-				netns_enter(word_value(w, "-n"));
+				netns_enter(word_value(w, "-n")), opt.netns = true;
 			else
 				fail("no option \"%s\" (fairlane -h)", s);
 		}

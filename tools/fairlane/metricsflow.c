@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /* fairlane metrics: connections, by what they are and do. */
+#include "classes.h"
 #include "metrics.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* A flow with data that has sent nothing for so long starves, ms. One of PrioPlus that
- * waits sends a short train each second to see whether the line is idle.
- */
-#define STARVING_MS	500
 
 /**
  * struct group - flows of one kind
@@ -29,7 +25,7 @@ struct group {
  * @groups: by control, priority and state: few groups, many flows
  * @n: how many groups
  * @waiting: stopped, with data to send; by priority
- * @starving: with data to send, and nothing sent for STARVING_MS; by priority
+ * @starving: with data to send, and nothing sent for half a second; by priority
  * @taken: those that "fairlane off" has given another control
  * @probes: sent
  * @echoes: answered
@@ -79,10 +75,8 @@ static void sums_add(struct sums *s, const struct fairlane_flow *f)
 	group_of(s, f)->n++;
 	if (prio > FL_PRIORITY_MAX)
 		prio = FL_PRIORITY_MAX;
-	if (f->send_queue_bytes) {
-		s->waiting[prio] += !strcmp(flow_state(f), "stopped");
-		s->starving[prio] += f->has_tcp && f->last_sent_ms >= STARVING_MS;
-	}
+	s->waiting[prio] += f->send_queue_bytes && !strcmp(flow_state(f), "stopped");
+	s->starving[prio] += flow_starves(f);
 	s->taken += f->had_cc[0] != '\0';
 	if (!f->has_info)
 		return;

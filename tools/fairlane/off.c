@@ -2,13 +2,10 @@
 /* fairlane off, on: one word that takes all connections away from Fairlane, live. */
 #include "ask.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define OFF_SYSCTL	"/proc/sys/net/fairlane/off"
@@ -70,84 +67,22 @@ static void off_write(bool off)
 	close(fd);
 }
 
-/**
- * struct seen - network namespaces that were found
- * @inode: each has one
- * @n: how many
- */
-struct seen {
-	ino_t *inode;
-	size_t n;
-};
-
-/* Does somebody else's namespace at @path, seen for the first time, in a process of its
- * own: it cannot come back. Return: is it done?
- */
-static bool off_there(struct seen *seen, const char *path, bool off)
+static int off_there(const char *name, void *arg)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC), status;
-	struct stat st;
-	size_t i;
-	pid_t pid;
-
-	/* it has gone, then */
-	if (fd < 0)
-		return true;
-	if (fstat(fd, &st))
-		st.st_ino = 0;
-	for (i = 0; i < seen->n && seen->inode[i] != st.st_ino; i++)
-		;
-	if (i < seen->n) {
-		close(fd);
-		return true;
-	}
-	seen->inode = xgrow(seen->inode, seen->n, sizeof(*seen->inode));
-	seen->inode[seen->n++] = st.st_ino;
-	fflush(stdout);
-	pid = fork();
-	if (!pid) {
-		netns_enter_fd(fd, path);
-		off_write(off);
-		_exit(EXIT_OK);
-	}
-	close(fd);
-	return pid > 0 && waitpid(pid, &status, 0) == pid && !status;
+	(void)name;
+	off_write(*(const bool *)arg);
+	return EXIT_OK;
 }
 
-/* Everything below @folder whose path ends with @rest. Return: how many failed. */
-static unsigned int off_folder(struct seen *seen, const char *folder,
-			       const char *rest, bool off)
-{
-	DIR *dir = opendir(folder);
-	unsigned int failed = 0;
-	struct dirent *d;
-	char *path;
-
-	while (dir && (d = readdir(dir))) {
-		if (d->d_name[0] == '.')
-			continue;
-		path = xprintf("%s/%s%s", folder, d->d_name, rest);
-		failed += !off_there(seen, path, off);
-		free(path);
-	}
-	if (dir)
-		closedir(dir);
-	return failed;
-}
-
-/* Those with a name, and those that some process is in. */
 static void off_everywhere(bool off)
 {
-	struct seen seen = { 0 };
 	unsigned int failed;
+	size_t n = netns_each(off_there, &off, &failed);
 
-	failed = off_folder(&seen, "/run/netns", "", off) +
-		 off_folder(&seen, "/proc", "/ns/net", off);
-	free(seen.inode);
 	if (failed)
 		fail_kernel("%u network namespaces could not be switched", failed);
 	if (!opt.json)
-		printf("%zu network namespaces are %s\n", seen.n, off ? "off" : "on");
+		printf("%zu network namespaces are %s\n", n, off ? "off" : "on");
 }
 
 static void off_print(bool off, const struct off_state *s)

@@ -3,6 +3,7 @@
  * Tried in their order, the first that fits decides.
  */
 #include "ask.h"
+#include "classes.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -15,10 +16,10 @@ static const char usage[] =
 "       fairlane policy replace order N MATCH SETTINGS [comment TEXT] [apply]\n"
 "       fairlane policy del order N\n"
 "       fairlane policy flush\n"
-"       fairlane policy apply\n"
+"       fairlane policy apply [quiet]\n"
 "MATCH:    [when connect|accept] [family ipv4|ipv6] [src PREFIX] [dst PREFIX]\n"
 "          [sport PORT[-PORT]] [dport PORT[-PORT]] [uid USER[-USER]]\n"
-"          [cgroup PATH] [cc NAME]; src and sport are the socket's own\n"
+"          [cgroup PATH] [cc NAME] [dscp N]; src, sport and dscp are the socket's own\n"
 "SETTINGS: [prio N] [weight W] [base-rtt TIME] [line-rate RATE] [deadline TIME]\n"
 "The first that fits decides. They act on new connections; \"apply\" sends all live\n"
 "sockets through them again.\n";
@@ -46,6 +47,8 @@ static const int value_attr[FAIRLANE_ATTRS] = {
  * @cgroup: path, or ""
  * @cgroup_id: 0: any
  * @cc: congestion control, or ""
+ * @has_dscp: @dscp holds
+ * @dscp: of what the socket sends
  * @list: settings
  * @n: how many
  * @comment: for people
@@ -65,6 +68,8 @@ struct policy {
 	char cgroup[4096];
 	uint64_t cgroup_id;
 	char cc[16];
+	bool has_dscp;
+	uint8_t dscp;
 	struct fairlane_setting list[FAIRLANE_ATTRS];
 	size_t n;
 	char comment[FL_COMMENT_LEN];
@@ -145,23 +150,27 @@ static void take_uids(struct policy *p, const char *s)
 /* One condition; false: the next word is none. */
 static bool take_match(struct policy *p, struct words *w)
 {
-	if (word_is(w, "when"))
+	if (word_is(w, "dscp")) {
+		p->dscp = need_u32("dscp", word_value(w, "dscp"), 0, 63);
+		p->has_dscp = true;
+	} else if (word_is(w, "when")) {
 		take_when(p, word_value(w, "when"));
-	else if (word_is(w, "family"))
+	} else if (word_is(w, "family")) {
 		take_family(p, word_value(w, "family"));
-	else if (word_is(w, "src"))
+	} else if (word_is(w, "src")) {
 		take_prefix(p, "src", word_value(w, "src"), &p->src);
-	else if (word_is(w, "dst"))
+	} else if (word_is(w, "dst")) {
 		take_prefix(p, "dst", word_value(w, "dst"), &p->dst);
-	else if (word_is(w, "uid"))
+	} else if (word_is(w, "uid")) {
 		take_uids(p, word_value(w, "uid"));
-	else if (word_is(w, "cgroup"))
+	} else if (word_is(w, "cgroup")) {
 		take_word(p->cgroup, sizeof(p->cgroup), "cgroup",
 			  cgroup_word(word_value(w, "cgroup")));
-	else if (word_is(w, "cc"))
+	} else if (word_is(w, "cc")) {
 		take_word(p->cc, sizeof(p->cc), "cc", word_value(w, "cc"));
-	else
+	} else {
 		return false;
+	}
 	return true;
 }
 
@@ -248,6 +257,8 @@ static void put_policy(struct nl_msg *msg, const struct policy *p)
 		ask_text(msg, FL_A_POLICY_CGROUP, p->cgroup);
 	if (p->cc[0])
 		ask_text(msg, FL_A_POLICY_CC, p->cc);
+	if (p->has_dscp)
+		ask_u8(msg, FL_A_POLICY_DSCP, p->dscp);
 	if (p->comment[0])
 		ask_text(msg, FL_A_POLICY_COMMENT, p->comment);
 	for (i = 0; i < p->n; i++)
@@ -299,6 +310,8 @@ static void get_policy(struct nlattr **a, struct policy *p)
 	fl_string(a, FL_A_POLICY_CGROUP, p->cgroup, sizeof(p->cgroup));
 	p->cgroup_id = fl_u64(a, FL_A_POLICY_CGROUP_ID);
 	fl_string(a, FL_A_POLICY_CC, p->cc, sizeof(p->cc));
+	p->has_dscp = a[FL_A_POLICY_DSCP];
+	p->dscp = p->has_dscp ? fl_u8(a, FL_A_POLICY_DSCP) : 0;
 	fl_string(a, FL_A_POLICY_COMMENT, p->comment, sizeof(p->comment));
 	p->hits = fl_u64(a, FL_A_POLICY_HITS);
 	for (attr = 0; attr < FAIRLANE_ATTRS; attr++)
@@ -345,6 +358,8 @@ static void print_policy(FILE *out, const struct policy *p)
 	}
 	if (p->cc[0])
 		fprintf(out, " cc %s", p->cc);
+	if (p->has_dscp)
+		fprintf(out, " dscp %u", p->dscp);
 	for (i = 0; i < p->n; i++)
 		fprintf(out, " %s %s", attrs[p->list[i].attr].word,
 			attr_show(p->list[i].attr, p->list[i].value));
@@ -388,6 +403,8 @@ static cJSON *policy_json(const struct policy *p)
 		json_u64(obj, "cgroup_id", p->cgroup_id);
 	if (p->cc[0])
 		cJSON_AddStringToObject(obj, "cc", p->cc);
+	if (p->has_dscp)
+		json_u64(obj, "dscp", p->dscp);
 	set = cJSON_AddObjectToObject(obj, "set");
 	for (i = 0; i < p->n; i++)
 		attr_json(set, p->list[i].attr, p->list[i].value);
@@ -487,10 +504,11 @@ static int on_applied(struct nlattr **a, struct nlmsghdr *h, void *arg)
 	return 0;
 }
 
-static void send_apply(struct fairlane *f)
+static void send_apply(struct fairlane *f, bool quiet)
 {
-	ask_do(f, ask_message(f, FL_CMD_POLICY_APPLY, 0), on_applied,
-	       FL_A_POLICY_MAX, NULL, "policy apply");
+	ask_do(f, ask_message(f, FL_CMD_POLICY_APPLY, 0),
+	       quiet ? NULL : on_applied, FL_A_POLICY_MAX, NULL,
+	       "policy apply");
 }
 
 /* The kernel has chosen the order: tell it. */
@@ -527,7 +545,7 @@ static int change(struct words *w, bool replace)
 	ask_do(f, msg, on_added, FL_A_POLICY_MAX, &p,
 	       replace ? "policy replace" : "policy add");
 	if (p.apply)
-		send_apply(f);
+		send_apply(f, false);
 	fairlane_close(f);
 	return EXIT_OK;
 }
@@ -579,13 +597,14 @@ static int policy_flush(struct words *w)
 
 static int policy_apply(struct words *w)
 {
+	bool quiet = word_is(w, "quiet");
 	struct fairlane *f;
 
 	words_end(w);
 	if (opt.check_only)
 		return EXIT_OK;
 	f = connect_module();
-	send_apply(f);
+	send_apply(f, quiet);
 	fairlane_close(f);
 	return EXIT_OK;
 }
@@ -596,6 +615,37 @@ void policy_save(FILE *out, cJSON *doc)
 	struct listing l = { .doc = doc, .save = out };
 
 	ask_dump(FL_CMD_POLICY_GET, on_policy, FL_A_POLICY_MAX, &l);
+}
+
+/**
+ * struct naming - which policy's comment is wanted
+ * @order: the policy
+ * @name: gets it
+ * @size: of @name
+ */
+struct naming {
+	uint32_t order;
+	char *name;
+	size_t size;
+};
+
+static int on_named(struct nlattr **a, struct nlmsghdr *h, void *arg)
+{
+	struct naming *n = arg;
+
+	(void)h;
+	if (fl_u32(a, FL_A_POLICY_ORDER) == n->order)
+		fl_string(a, FL_A_POLICY_COMMENT, n->name, n->size);
+	return 0;
+}
+
+/* The comment of a policy, "" if it has none or has gone. */
+void policy_comment(uint32_t order, char *name, size_t size)
+{
+	struct naming n = { .order = order, .name = name, .size = size };
+
+	name[0] = 0;
+	ask_dump(FL_CMD_POLICY_GET, on_named, FL_A_POLICY_MAX, &n);
 }
 
 int cmd_policy(struct words *w)

@@ -238,9 +238,49 @@ static char *read_input(const char *path)
 	return text;
 }
 
+/* All settings of this namespace, as restore reads them. */
+char *settings_now(void)
+{
+	return settings_text(write_settings);
+}
+
+/* Takes all settings of this namespace back. A refusal ends the program. */
+void settings_clear(void)
+{
+	char *reset = settings_text(write_reset);
+
+	run_text(reset, "reset");
+	free(reset);
+}
+
+/**
+ * settings_make() - make the settings of this namespace those of a text
+ * @text: what settings_now() returns, or a file of restore's
+ * @name: of the text, for messages
+ *
+ * Return: 0. If the kernel refuses a line, it has said so, all is as it was, and the
+ * exit code is returned.
+ */
+int settings_make(const char *text, const char *name)
+{
+	char *before = settings_now(), *reset = settings_text(write_reset);
+	int code = try_text(reset, text, name);
+
+	if (code) {
+		free(reset);
+		reset = settings_text(write_reset);
+		if (try_text(reset, before, "before"))
+			fail_kernel("%s: what was there before could not be put back",
+				    name);
+	}
+	free(before);
+	free(reset);
+	return code;
+}
+
 int cmd_restore(struct words *w)
 {
-	char *text, *before, *reset;
+	char *text;
 	const char *path = "-";
 	bool json = opt.json, check_only;
 
@@ -259,19 +299,8 @@ int cmd_restore(struct words *w)
 	opt.check_only = true;
 	run_text(text, path);
 	opt.check_only = false;
-	if (!check_only) {
-		before = settings_text(write_settings);
-		reset = settings_text(write_reset);
-		if (try_text(reset, text, path)) {
-			free(reset);
-			reset = settings_text(write_reset);
-			if (try_text(reset, before, "before"))
-				fail_kernel("restore: what was there before could not be put back");
-			fail_kernel("restore: everything is as it was before");
-		}
-		free(before);
-		free(reset);
-	}
+	if (!check_only && settings_make(text, path))
+		fail_kernel("restore: everything is as it was before");
 	free(text);
 	if (json)
 		json_print(cJSON_CreateObject());

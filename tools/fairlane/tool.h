@@ -34,6 +34,7 @@ enum tool_exit {
  * @pretty: with line breaks
  * @details: more of everything
  * @check_only: read the command line, do nothing (restore --check)
+ * @netns: -n names the namespace that the command is about
  * @where: put before messages: the line of a file, or ""
  */
 struct options {
@@ -41,7 +42,8 @@ struct options {
 	bool pretty;
 	bool details;
 	bool check_only;
-	char where[64];
+	bool netns;
+	char where[192];
 };
 
 extern struct options opt;
@@ -168,6 +170,10 @@ int netns_open(const char *name);
 void netns_enter_fd(int fd, const char *name);
 void netns_enter(const char *name);
 
+typedef int netns_fn(const char *name, void *arg);
+char *netns_number(void);
+size_t netns_each(netns_fn *fn, void *arg, unsigned int *failed);
+
 /* ---- filter.c: which flows ----------------------------------------------- */
 
 /**
@@ -274,12 +280,15 @@ void check_add(enum verdict verdict, const char *id, const char *cure,
 	       const char *fmt, ...) PRINTF(4, 5);
 char *sysctl_text(const char *path);
 long sysctl_number(const char *path, long otherwise);
+int tool_run(char *buf, size_t size, const char *const argv[]);
 bool tool_output(char *buf, size_t size, const char *const argv[]);
 void check_modules(void);
 void check_tc(void);
 void check_devices(void);
 void check_tcp(void);
-int check_all(cJSON **doc);
+void check_flows(void);
+void check_fabric(const char *path);
+int check_all(cJSON **doc, const char *path);
 
 /* ---- the objects ------------------------------------------------------------ */
 
@@ -301,6 +310,7 @@ int cmd_weight(struct words *w);
 int cmd_noise(struct words *w);
 int cmd_fabric(struct words *w);
 int cmd_metrics(struct words *w);
+int cmd_apply(struct words *w);
 
 /* fabric.c */
 cJSON *fabric_read(void);
@@ -312,6 +322,9 @@ int run_words(struct words *w);
 /* ---- save.c's sources: settings as command lines ------------------------------ */
 
 void save_word(FILE *out, const char *s);
+char *settings_now(void);
+void settings_clear(void);
+int settings_make(const char *text, const char *name);
 void policy_save(FILE *out, cJSON *doc);
 void profile_save(FILE *out, cJSON *doc);
 void limits_save(FILE *out, cJSON *doc);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* fairlane flow watch and fairlane top: flows again and again, with their rates. */
-#include "tool.h"
+#include "classes.h"
 
 #include <signal.h>
 #include <stdatomic.h>
@@ -14,6 +14,9 @@
 
 static const char top_usage[] =
 "usage: fairlane top [FILTER] [interval TIME] [count N] [sort rate|prio|delay]\n"
+"First the classes: priority and policy's comment, how many flows send, wait with data,\n"
+"starve (nothing sent for half a second), and for whom those wait: priorities that send\n"
+"from here to the same address, or others. Then the flows.\n"
 "Keys: q quit, r by rate, p by priority, d by delay. FILTER as in flow show.\n";
 
 /**
@@ -104,6 +107,7 @@ static const struct order {
  * @count: looks; 0: for ever
  * @order: of the rows
  * @screen: a table that fills the terminal
+ * @classes: flows by class before them
  */
 struct view {
 	struct filter filter;
@@ -111,6 +115,7 @@ struct view {
 	uint32_t count;
 	const struct order *order;
 	bool screen;
+	bool classes;
 };
 
 static void print_header(const char *end)
@@ -139,7 +144,8 @@ static void print_row(const struct row *r, const char *end)
 	       show_rate(r->tx_bps), show_rate(r->rx_bps), end);
 }
 
-static void print_json(const struct flows *now, const struct row *rows)
+static void print_json(const struct flows *now, const struct row *rows,
+		       const struct classes *classes)
 {
 	cJSON *doc = cJSON_CreateObject(), *list;
 	struct timespec real;
@@ -147,6 +153,8 @@ static void print_json(const struct flows *now, const struct row *rows)
 
 	clock_gettime(CLOCK_REALTIME, &real);
 	json_u64(doc, "time_ns", real.tv_sec * NSEC_PER_SEC + real.tv_nsec);
+	if (classes)
+		cJSON_AddItemToObject(doc, "classes", classes_json(classes));
 	list = cJSON_AddArrayToObject(doc, "flows");
 	for (i = 0; i < now->n; i++) {
 		cJSON *obj = flow_json(rows[i].f, NULL);
@@ -187,23 +195,26 @@ static size_t screen_rows(void)
 }
 
 static void print_look(const struct flows *now, const struct row *rows,
-		       const struct view *v)
+		       const struct view *v, const struct classes *classes)
 {
 	size_t i, max = v->screen ? screen_rows() : now->n;
+	const char *end = v->screen ? "\033[K\r" : "";
 
 	if (opt.json) {
-		print_json(now, rows);
+		print_json(now, rows, classes);
 		return;
 	}
 	if (v->screen) {
 		printf("\033[H");
 		print_sums(now, rows, v);
-		print_header("\033[K\r");
-	} else {
-		print_header("");
 	}
+	if (classes) {
+		classes_print(classes, end);
+		max -= v->screen && max > classes->n + 2 ? classes->n + 2 : 0;
+	}
+	print_header(end);
 	for (i = 0; i < now->n && i < max; i++)
-		print_row(&rows[i], v->screen ? "\033[K\r" : "");
+		print_row(&rows[i], end);
 	printf(v->screen ? "\033[J" : "\n");
 	fflush(stdout);
 }
@@ -264,6 +275,7 @@ static void view_run(struct view *v)
 	if (keys)
 		terminal_begin();
 	while (!ended) {
+		struct classes classes = { 0 };
 		struct row *rows;
 		char key;
 
@@ -271,7 +283,10 @@ static void view_run(struct view *v)
 		rows = make_rows(&now, &before);
 		if (now.n && v->screen)
 			qsort(rows, now.n, sizeof(*rows), v->order->compare);
-		print_look(&now, rows, v);
+		if (v->classes)
+			classes_of(&classes, &now, &before);
+		print_look(&now, rows, v, v->classes ? &classes : NULL);
+		classes_free(&classes);
 		free(rows);
 		flows_free(&before);
 		before = now;
@@ -349,6 +364,7 @@ int cmd_top(struct words *w)
 	}
 	read_view(&v, w);
 	v.screen = !opt.json && isatty(STDOUT_FILENO);
+	v.classes = true;
 	view_run(&v);
 	filter_free(&v.filter);
 	return EXIT_OK;

@@ -13,68 +13,10 @@
  * with its line, before anything is done.
  */
 #include "weight_jobs.h"
+#include "yamlfile.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <yaml.h>
-
-/**
- * struct reader - a file that is being read
- * @path: for messages
- * @doc: all of it
- */
-struct reader {
-	const char *path;
-	yaml_document_t doc;
-};
-
-/* The place of a node goes before what is said next. */
-static void at_node(const struct reader *r, const yaml_node_t *node)
-{
-	snprintf(opt.where, sizeof(opt.where), "%.40s:%zu: ", r->path,
-		 node->start_mark.line + 1);
-}
-
-/* The text of a scalar; others end the program. */
-static char *text_of(const struct reader *r, const yaml_node_t *node,
-		     const char *what)
-{
-	at_node(r, node);
-	if (node->type != YAML_SCALAR_NODE)
-		fail("%s: a single value is wanted", what);
-	return (char *)node->data.scalar.value;
-}
-
-static yaml_node_t *node_of(struct reader *r, int number)
-{
-	return yaml_document_get_node(&r->doc, number);
-}
-
-/* Calls @fn for each key of a mapping. */
-static void each_pair(struct reader *r, yaml_node_t *map, const char *what,
-		      void (*fn)(struct reader *r, const char *key,
-				 yaml_node_t *value, void *arg),
-		      void *arg)
-{
-	yaml_node_pair_t *pair, *other;
-
-	at_node(r, map);
-	if (map->type != YAML_MAPPING_NODE)
-		fail("%s: a mapping is wanted (key: value)", what);
-	for (pair = map->data.mapping.pairs.start;
-	     pair < map->data.mapping.pairs.top; pair++) {
-		yaml_node_t *key = node_of(r, pair->key);
-		const char *name = text_of(r, key, "a key");
-
-		for (other = map->data.mapping.pairs.start; other < pair;
-		     other++)
-			if (!strcmp(name, (char *)node_of(r, other->key)
-					  ->data.scalar.value))
-				fail("key \"%s\" stands twice", name);
-		fn(r, name, node_of(r, pair->value), arg);
-	}
-}
 
 static double weight_of(const char *s)
 {
@@ -82,11 +24,11 @@ static double weight_of(const char *s)
 }
 
 /* One key of a flow: ours, or a word of the filter. */
-static void read_flow_key(struct reader *r, const char *key, yaml_node_t *value,
+static void read_flow_key(struct yaml_file *r, const char *key, yaml_node_t *value,
 			  void *arg)
 {
 	struct job_entry *e = arg;
-	char *text = text_of(r, value, key);
+	char *text = yaml_text(r, value, key);
 	char *v[2] = { (char *)key, text };
 	struct words w = { .v = v, .n = 2 };
 
@@ -114,20 +56,20 @@ static struct job_entry *entry_add(struct jobs *jobs, size_t job)
 	return e;
 }
 
-static void read_flows(struct reader *r, struct jobs *jobs, yaml_node_t *list)
+static void read_flows(struct yaml_file *r, struct jobs *jobs, yaml_node_t *list)
 {
 	yaml_node_item_t *item;
 
-	at_node(r, list);
+	yaml_at(r, list);
 	if (list->type != YAML_SEQUENCE_NODE)
 		fail("flows: a list is wanted");
 	for (item = list->data.sequence.items.start;
 	     item < list->data.sequence.items.top; item++) {
 		struct job_entry *e = entry_add(jobs, jobs->jobs - 1);
-		yaml_node_t *map = node_of(r, *item);
+		yaml_node_t *map = yaml_node(r, *item);
 
-		each_pair(r, map, "a flow", read_flow_key, e);
-		at_node(r, map);
+		yaml_pairs(r, map, "a flow", read_flow_key, e);
+		yaml_at(r, map);
 		if (!e->filter.listed)
 			fail("nothing says which flows are meant (dst, dport, pid, ...)");
 		if (!e->name)
@@ -135,7 +77,7 @@ static void read_flows(struct reader *r, struct jobs *jobs, yaml_node_t *list)
 	}
 }
 
-static void read_job_key(struct reader *r, const char *key, yaml_node_t *value,
+static void read_job_key(struct yaml_file *r, const char *key, yaml_node_t *value,
 			 void *arg)
 {
 	struct jobs *jobs = arg;
@@ -144,19 +86,19 @@ static void read_job_key(struct reader *r, const char *key, yaml_node_t *value,
 	if (!strcmp(key, "flows")) {
 		read_flows(r, jobs, value);
 	} else if (!strcmp(key, "weight")) {
-		job->sum = weight_of(text_of(r, value, key));
+		job->sum = weight_of(yaml_text(r, value, key));
 	} else if (!strcmp(key, "finish")) {
 		job->finish_ns = need_time_ns("finish",
-					      text_of(r, value, key));
+					      yaml_text(r, value, key));
 		if (!job->finish_ns)
 			fail("finish: a time above 0 is wanted");
 	} else {
-		at_node(r, value);
+		yaml_at(r, value);
 		fail("\"%s\" is not known here: flows, weight, finish", key);
 	}
 }
 
-static void read_job(struct reader *r, const char *key, yaml_node_t *value,
+static void read_job(struct yaml_file *r, const char *key, yaml_node_t *value,
 		     void *arg)
 {
 	struct jobs *jobs = arg;
@@ -167,19 +109,19 @@ static void read_job(struct reader *r, const char *key, yaml_node_t *value,
 	job = &jobs->job[jobs->jobs++];
 	memset(job, 0, sizeof(*job));
 	job->name = xprintf("%s", key);
-	each_pair(r, value, key, read_job_key, jobs);
-	at_node(r, value);
+	yaml_pairs(r, value, key, read_job_key, jobs);
+	yaml_at(r, value);
 	if (jobs->entries == before)
 		fail("job %s has no flows", key);
 }
 
-static void read_top(struct reader *r, const char *key, yaml_node_t *value,
+static void read_top(struct yaml_file *r, const char *key, yaml_node_t *value,
 		     void *arg)
 {
-	at_node(r, value);
+	yaml_at(r, value);
 	if (strcmp(key, "jobs"))
 		fail("\"%s\" is not known here: jobs", key);
-	each_pair(r, value, "jobs", read_job, arg);
+	yaml_pairs(r, value, "jobs", read_job, arg);
 }
 
 /**
@@ -191,33 +133,15 @@ static void read_top(struct reader *r, const char *key, yaml_node_t *value,
  */
 void jobs_read(struct jobs *jobs, const char *path)
 {
-	char *text = read_text(path);
-	struct reader r = { .path = strrchr(path, '/') ?
-			    strrchr(path, '/') + 1 : path };
-	yaml_parser_t parser;
-	yaml_node_t *root;
+	struct yaml_file r;
+	yaml_node_t *root = yaml_open(&r, path);
 
 	memset(jobs, 0, sizeof(*jobs));
-	if (!text)
-		fail("%s: %s", path, strerror(errno));
-	if (!yaml_parser_initialize(&parser))
-		fail_kernel("out of memory");
-	yaml_parser_set_input_string(&parser, (unsigned char *)text,
-				     strlen(text));
-	if (!yaml_parser_load(&parser, &r.doc))
-		fail("%s:%zu: no valid YAML: %s", r.path,
-		     parser.problem_mark.line + 1, parser.problem);
-	root = yaml_document_get_root_node(&r.doc);
-	if (!root)
-		fail("%s is empty", path);
-	each_pair(&r, root, "the file", read_top, jobs);
-	at_node(&r, root);
+	yaml_pairs(&r, root, "the file", read_top, jobs);
+	yaml_at(&r, root);
 	if (!jobs->jobs)
 		fail("no jobs");
-	opt.where[0] = 0;
-	yaml_document_delete(&r.doc);
-	yaml_parser_delete(&parser);
-	free(text);
+	yaml_close(&r);
 }
 
 /**

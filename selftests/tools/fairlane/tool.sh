@@ -740,11 +740,14 @@ run --prio 5 -- true
 EOF
 }
 
+# shellcheck disable=SC1091 # looked at by itself
+. ./apply.sh
 trap 'drop_net' EXIT
 # The stack distrusts times below 1 us, and booting takes none here.
 sleep 0.01
 load || exit 1
 tests=${*:-flow_show flow_refusals flow_set policy profile limits stats off monitor save_restore
+	apply apply_refusals apply_new_namespace apply_check classes flow_cc units recipes
 	check_report run iperf3 nginx nginx_policy curl live_change valgrind}
 # shellcheck disable=SC2086 # words
 run_tests "${FIRST:-1}" $tests

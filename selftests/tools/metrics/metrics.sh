@@ -7,7 +7,7 @@
 #	ca --- cr --- cb	1 Gbit/s from cr to cb, sch_fabric with two bands
 #
 # Lines that begin with "#sender ", "#router ", "#file " are handed out for run to look
-# at. Needs root, lablink, ip, tc and, in PATH, fairlane, flowgen and lablink-ctl; $MODULES
+# at. Needs root, lablink, ip, tc, jq and, in PATH, fairlane, flowgen and lablink-ctl; $MODULES
 # is the folder of the modules.
 set -u
 # shellcheck disable=SC1090,SC1091 # guest.sh is looked at by itself
@@ -36,10 +36,10 @@ value() { awk -v s="$2" '$1 == s { print $2 }' "$1"; }
 # that was there before.
 test_flows()
 {
-	flow -c prioplus -q 1 -b -1 -L 1000 > /dev/null &
+	flow -c prioplus -q 1 -b -1 -L 2500 > /dev/null &
 	flow -p 5002 -c cubic -b -1 -L 1000 0:all:mbps=10 > /dev/null &
 	sleep 0.02
-	flow -p 5001 -n 2 -c prioplus -q 5 -b -1 -L 900 > /dev/null &
+	flow -p 5001 -n 2 -c prioplus -q 5 -b -1 -L 2400 > /dev/null &
 	sleep 0.05
 	fairlane -n ca metrics > /run/early
 	expect "up" "$(value /run/early fairlane_up)" -eq 1
@@ -48,10 +48,21 @@ test_flows()
 	expect "waiting" "$(value /run/early 'fairlane_waiting_flows{prio="1"}')" -eq 1
 	expect "starving" "$(value /run/early 'fairlane_starving_flows{prio="1"}')" -eq 0
 	expect "probes" "$(value /run/early 'fairlane_live_probes{what="sent"}')" -gt 0
-	sleep 0.7
+	# a chance to send may come in between
+	tries=0
+	until [ "$(in_ns ca ss -tinHO 'dport = :5000' | grep -oE 'lastsnd:[0-9]+' | cut -d: -f2)" -ge 500 ]; do
+		sleep 0.05
+		tries=$((tries + 1))
+		[ $tries -lt 40 ] || break
+	done
 	fairlane -n ca metrics > /run/late
 	expect "starving after half a second" "$(value /run/late 'fairlane_starving_flows{prio="1"}')" -eq 1
 	expect "starving, high" "$(value /run/late 'fairlane_starving_flows{prio="5"}')" -eq 0
+	fairlane -n ca -j top count 1 > /run/a
+	expect "starving in top" "$(jq -c '[.classes[] | select(.waiting > 0) | [.prio, .starving, .waits_for_prio, .waits_for_others]]' /run/a)" = '[[1,1,[5],0]]'
+	fairlane -n ca -j check > /run/a
+	expect "starving in check" "$(jq -r '.[] | select(.check == "starving") | .verdict, .text' /run/a | tr '\n' ';')" = \
+		'note;1 flows of prio 1 (no class) have data and send nothing: prio 5 send to the same hosts;'
 	sed 's/^/#sender /' /run/late >&9
 	fairlane -n ca metrics /run/file || fault "no file"
 	sed 's/^/#file /' /run/file >&9

@@ -9,7 +9,7 @@ _fairlane_settings='prio weight base-rtt line-rate deadline'
 _fairlane_values()
 {
 	case $1 in
-	cc|--cc) cat /proc/sys/net/ipv4/tcp_available_congestion_control 2> /dev/null ;;
+	cc|--cc|from) cat /proc/sys/net/ipv4/tcp_available_congestion_control 2> /dev/null ;;
 	-n|--netns|netns) ls /run/netns 2> /dev/null ;;
 	state) echo connected all listening established syn-sent fin-wait-1 fin-wait-2 close-wait ;;
 	when) echo connect accept ;;
@@ -29,15 +29,15 @@ _fairlane_words()
 {
 	case $1:$2 in
 	:)
-		echo flow policy profile limits stats metrics monitor off on check report top save \
+		echo flow policy profile limits stats metrics monitor off on apply check report top save \
 			restore run weight noise fabric -j -p -d -n -V -h ;;
 	flow:) echo show set watch help ;;
-	flow:set) echo "$_fairlane_filter" "$_fairlane_settings" fd all ;;
+	flow:set) echo "$_fairlane_filter" "$_fairlane_settings" fd from share all ;;
 	flow:watch) echo "$_fairlane_filter" interval count ;;
 	flow:*) echo "$_fairlane_filter" ;;
 	policy:) echo add replace del show flush apply help ;;
 	policy:add|policy:replace)
-		echo order when family src dst sport dport uid cgroup cc \
+		echo order when family src dst sport dport uid cgroup cc dscp \
 			"$_fairlane_settings" comment apply ;;
 	policy:*) echo order ;;
 	profile:) echo show set del help ;;
@@ -59,6 +59,7 @@ _fairlane_words()
 	top:*) echo "$_fairlane_filter" interval count sort help ;;
 	off:*|on:*) echo all help ;;
 	restore:*) echo --check ;;
+	apply:*) echo --dry-run --undo help ;;
 	weight:) echo shortest-first coflow altruistic help ;;
 	weight:*)
 		echo "$_fairlane_filter" jobs netns interval for once dry-run min max sum
@@ -94,7 +95,7 @@ _fairlane()
 		esac
 	done
 	case $object in
-	report|save|restore|metrics)
+	report|save|restore|metrics|apply|check)
 		mapfile -t COMPREPLY < <(compgen -f -W "$(_fairlane_words "$object" "$command")" -- "$current")
 		return ;;
 	esac

@@ -1,0 +1,376 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash disable=SC2154 # sourced by tool.sh, whose functions these use
+#
+# The fabric by one file: fairlane apply, check with a file, units, recipes; a socket's
+# control live; flows by class.
+
+file=/run/fabric.yaml
+
+# Makes a cgroup.
+cgroup()
+{
+	mountpoint -q /sys/fs/cgroup || mount -t cgroup2 none /sys/fs/cgroup
+	mkdir -p "/sys/fs/cgroup/$1"
+}
+
+# A file with everything in it.
+fabric_file()
+{
+	cgroup backup
+	load_modules sch_fabric
+	# undo knows no queue but ours
+	tc -n cr qdisc del dev west root 2> /dev/null
+	cat > "${1:-$file}" << 'YAML'
+control: prioplus
+line_rate: 25gbit
+base_rtt: 12us
+noise: 2us
+telemetry: 2
+research: {fluct_ns: 4000}
+paths:
+  10.0.2.0/24: {base_rtt: 40us}
+  fd00:2::/64: {base_rtt_ns: 41000, line_rate: 10gbit}
+limits:
+  prio: 5
+  budget: 20
+  uids: {root: 30}
+  cgroups: {/backup: 7.5}
+classes:
+  backup:
+    prio: 1
+    weight: 2.50
+    match:
+      - {dport: 5201}
+      - {dscp: 8}
+      - {cgroup: /backup}
+  web:
+    prio: 4
+    base_rtt: 20us
+    match: {sport: 80-90, when: accept}
+  rest: {prio: 2}
+ports:
+  lo: preset prio8 limit 2mb
+  swp9: preset prio8
+  west:
+    netns: cr
+    fabric: preset flexpass rate 1gbit delay 1us
+YAML
+}
+
+# What "fairlane save" prints for it.
+fabric_settings='limits set prio 5 weight 10 budget 20
+limits set uid 0 budget 30
+limits set cgroup /backup budget 7.5
+profile set line_rate_mbps 25000 base_rtt_ns 12000 fluct_ns 4000 noise_ns 2000 telemetry 2
+profile set dst fd00:2::/64 line_rate_mbps 10000 base_rtt_ns 41000
+profile set dst 10.0.2.0/24 base_rtt_ns 40000
+policy add order 10 dport 5201 prio 1 weight 2.5 comment backup
+policy add order 20 dscp 8 prio 1 weight 2.5 comment backup
+policy add order 30 cgroup /backup prio 1 weight 2.5 comment backup
+policy add order 40 when accept sport 80-90 prio 4 base-rtt 20us comment web
+policy add order 50 prio 2 comment rest'
+
+# All that apply may change: of each namespace, and ports.
+everything()
+{
+	local ns
+
+	for ns in /proc/1/ns/net ca cr cb; do
+		fairlane -n "$ns" save
+		nsenter --net="${ns/#c/\/run\/netns\/c}" sysctl -n net.ipv4.tcp_congestion_control
+	done
+	tc qdisc show dev lo
+	tc -n cr qdisc show dev west
+}
+
+undo() { fairlane apply --undo > /run/out 2>&1 || fault "undo: $(cat /run/out)"; }
+
+test_apply()
+{
+	fabric_file
+	everything > /run/before
+	json apply apply --dry-run $file > /run/a
+	expect "a dry run" "$(everything | cmp - /run/before 2>&1)" = ''
+	# processes of the tests before may still be in theirs
+	expect "to be changed" "$(jq -c '[.namespaces[].netns | select(startswith("pid") | not)] | sort' /run/a)" = '["ca","cb","cr","here"]'
+	expect "of ports" "$(jq -c '[.ports[] | [.dev, .missing // false]]' /run/a)" = '[["lo",false],["swp9",true],["west",false]]'
+	fairlane apply --dry-run $file | grep -qx '  + policy add order 20 dscp 8 prio 1 weight 2.5 comment backup' || fault "text of a dry run"
+	fairlane apply $file > /run/out 2>&1 || fault "apply: $(cat /run/out)"
+	for ns in /proc/1/ns/net ca cr cb; do
+		expect "settings of $ns" "$(fairlane -n $ns save)" = "$fabric_settings"
+	done
+	expect "controls" "$(everything | grep -c '^prioplus$')" -eq 4
+	tc qdisc show dev lo | grep -q 'fabric 1: root .*limit 2Mb' || fault "lo: $(tc qdisc show dev lo)"
+	tc -n cr qdisc show dev west | grep -q 'rate 1Gbit delay 1us' || fault "west: $(tc -n cr qdisc show dev west)"
+	# Again: nothing is different, nothing is done, not even asked.
+	everything > /run/after
+	timeout 1 fairlane -n ca monitor policy profile limits > /run/events &
+	sleep 0.1
+	expect "apply again" "$(json apply apply $file | jq -c '[.namespaces, .ports[].dev]')" = '[[],"swp9"]'
+	wait $!
+	expect "events of the second time" "$(wc -l < /run/events)" -eq 0
+	expect "after the second time" "$(everything | cmp - /run/after 2>&1)" = ''
+	# One key: one line.
+	sed -i 's/prio: 4/prio: 3/; s/limit 2mb//' $file
+	json apply -n ca apply --dry-run $file > /run/a
+	expect "one key" "$(jq -r '.namespaces[] | .netns, .remove[], .add[]' /run/a | tr '\n' ';')" = \
+		"here;policy add order 40 when accept sport 80-90 prio 4 base-rtt 20us comment web;policy add order 40 when accept sport 80-90 prio 3 base-rtt 20us comment web;"
+	fairlane apply $file > /run/out 2>&1 || fault "apply: $(cat /run/out)"
+	expect "the changed one" "$(fl policy show order 40 | cut -d' ' -f1-7)" = 'order 40 when accept sport 80-90 prio'
+	# An option that the file does not have any more is the default again.
+	tc qdisc show dev lo | grep -q 'limit 4Mb' || fault "lo: $(tc qdisc show dev lo)"
+	undo
+	expect "after undo" "$(everything | diff - /run/before)" = ''
+	expect "undo again" "$(fairlane apply --undo)" = 'nothing was applied'
+}
+
+# bad TEXT WHAT-IT-SAYS [STATUS]: a file with a mistake changes nothing.
+bad()
+{
+	printf '%b' "$1" > /run/bad.yaml
+	fairlane apply /run/bad.yaml > /run/out 2>&1
+	expect "exit status of $1" $? -eq "${3:-1}"
+	grep -qF "Error: $2" /run/out || fault "$1: says $(cat /run/out), not: $2"
+}
+
+test_apply_refusals()
+{
+	fabric_file
+	everything > /run/before
+	bad 'controls: prioplus\n' 'bad.yaml:1: controls: profile has no "controls"'
+	bad 'noise: 2us\ncontrol: nonsense\n' 'bad.yaml:2: control: nonsense: there is no such'
+	bad '\n\nnoise: 3\n' 'bad.yaml:3: noise: noise 3: a value with its unit'
+	bad 'noise: 0us\n' 'bad.yaml:1: noise: noise 0us: the range is'
+	bad 'noise: 3us\nnoise: 4us\n' 'bad.yaml:2: key "noise" stands twice'
+	bad 'noise: [3us\n' 'bad.yaml:2: no valid YAML'
+	bad 'class: {a: 1}\n' 'bad.yaml:1: class: "class" is not known here'
+	bad 'namespaces: some\n' 'bad.yaml:1: namespaces: namespaces some: all or one'
+	bad 'classes:\n  a:\n    prio: 16\n' 'bad.yaml:3: classes.a.prio: prio 16: an integer from 0'
+	bad 'classes:\n  a: {pri: 1}\n' 'bad.yaml:2: classes.a.pri: "pri" is not known here'
+	bad 'classes:\n  a:\n    match: {dport: 1}\n' 'bad.yaml:3: classes.a: class a sets nothing'
+	bad 'classes:\n  a:\n    prio: 1\n    match:\n      - {dport: 1}\n      - {dprt: 2}\n' 'bad.yaml:6: classes.a.match.dprt: "dprt" is not known here'
+	bad 'classes:\n  a:\n    prio: 1\n    match:\n      - {dport: 1}\n      - {dscp: 64}\n' 'bad.yaml:6: classes.a.match.dscp: dscp 64: an integer'
+	bad 'classes: {a: {prio: 3, match: {cgroup: /nonono}}}\n' 'bad.yaml:1: classes.a.match.cgroup: policy add: no such path' 2
+	bad 'paths: {10.0.0.1/8: {base_rtt: 3us}}\n' 'bad.yaml:1: paths.10.0.0.1/8.base_rtt: dst 10.0.0.1/8: an address'
+	bad 'paths: [1]\n' 'bad.yaml:1: paths: paths: a mapping is wanted'
+	bad 'limits: {uids: {nobodyatall: 3}}\n' 'bad.yaml:1: limits.uids.nobodyatall: uid nobodyatall: no such user'
+	bad 'limits: {pri: 3}\n' 'bad.yaml:1: limits.pri: "pri" is not known here'
+	bad 'ports: {lo: "bands 99"}\n' 'bad.yaml:1: ports.lo: bands must be 1 to 16'
+	bad 'ports: {lo: {fabri: x}}\n' 'bad.yaml:1: ports.lo.fabri: "fabri" is not known here'
+	bad 'ports: {lo: {netns: nonono, fabric: bands 2}}\n' 'bad.yaml:1: ports.lo: network namespace "nonono"' 2
+	bad '' '/run/bad.yaml is empty'
+	refused 1 '/run/nothing: No such file' apply /run/nothing
+	refused 1 'nothing else goes with it' apply --undo $file
+	ip netns exec ca setpriv --reuid=65534 --regid=65534 --clear-groups fairlane apply $file > /run/out 2>&1
+	expect "exit status without root" $? -eq 2
+	grep -q 'needs root' /run/out || fault "without root: $(cat /run/out)"
+	expect "after all these" "$(everything | diff - /run/before)" = ''
+}
+
+# A new namespace has it all before it has a device; it goes its own way then.
+test_apply_new_namespace()
+{
+	fabric_file
+	fairlane apply $file > /run/out 2>&1 || fault "apply: $(cat /run/out)"
+	ip netns add cnew
+	expect "settings" "$(fairlane -n cnew save)" = "$fabric_settings"
+	expect "control" "$(in_ns cnew sysctl -n net.ipv4.tcp_congestion_control)" = prioplus
+	expect "hooks of telemetry 2" "$(in_ns cnew grep -c 'hooked 1' /proc/net/fairlane_telemetry)" -eq 1
+	expect "hits" "$(fairlane -n cnew -j policy show | jq -c 'map(.hits) | unique')" = '[0]'
+	ip -n cnew link set lo up
+	in_ns cnew iperf3 -s -p 5201 > /dev/null 2>&1 &
+	pids+=($!)
+	sleep 0.1
+	in_ns cnew bash -c 'exec 5<> /dev/tcp/127.0.0.1/5201; sleep 1000' &
+	pids+=($!)
+	sleep 0.1
+	# the first connection ever made there
+	expect "the first flow" "$(fairlane -n cnew -j flow show dport 5201 | jq -c '.[0] | [.cc, .prio, .weight]')" = '["prioplus",1,2.5]'
+	fairlane -n cnew policy flush
+	expect "policies of others" "$(fl policy show | wc -l)" -eq 5
+	# uids are others in another user namespace: policies that name some stay behind
+	fairlane policy add order 60 uid 0 prio 7
+	expect "with other uids" "$(unshare --user --map-root-user --net fairlane policy show | grep -c 'order')" -eq 5
+	expect "with the same uids" "$(unshare --net fairlane policy show | grep -c 'order')" -eq 6
+	undo
+	kill "${pids[@]}" 2> /dev/null
+	ip netns del cnew
+	ip netns add cnew
+	expect "after undo" "$(fairlane -n cnew save)" = 'limits set prio 6 weight 10 budget none'
+	ip netns del cnew
+}
+
+# check says what is not as the file says, who starves, and what is too narrow.
+test_apply_check()
+{
+	fabric_file
+	sed -i '/swp9/d' $file
+	fairlane apply $file > /run/out 2>&1 || fault "apply: $(cat /run/out)"
+	json check check $file > /run/a
+	expect "all is as it should be" "$(jq -r '.[] | select(.check == "fabric-file").verdict' /run/a)" = ok
+	fl policy del order 50
+	tc qdisc del dev lo root
+	fairlane -j check $file > /run/a
+	expect "exit status of check" $? -eq 3
+	expect "difference" "$(jq -r '.[] | select(.check == "fabric-file") | .verdict, .text' /run/a | tr '\n' ';')" = \
+		"problem;network namespace ca is not as $file says, such as \"policy add order 50 prio 2 comment rest\";"
+	expect "port" "$(jq -r '.[] | select(.check == "fabric-port").text' /run/a)" = 'port lo has not the queue that the file says'
+	echo 'prio: x' > /run/bad.yaml
+	fairlane -j check /run/bad.yaml > /run/a
+	expect "a mistake" "$(jq -r '.[] | select(.check == "fabric-file").text' /run/a)" = \
+		'Error: bad.yaml:1: prio: profile has no "prio" (profile show lists all)'
+	undo
+}
+
+# Who waits for whom; whose channel lies below all that it ever sees.
+test_classes()
+{
+	accepted policy add order 10 dport 5301 prio 1 comment backup
+	accepted policy add order 20 dport 5302 prio 5 comment web
+	for n in ca cb; do
+		in_ns $n sysctl -q -w net.fairlane.line_rate_mbps=1000
+	done
+	flowgen -f ca -t cb -a 10.0.2.1 -p 5301 -c prioplus -b -1 -L 400 > /dev/null &
+	flowgen -f ca -t cb -a 10.0.2.1 -p 5303 -c prioplus -b -1 -L 1 > /dev/null &
+	sleep 0.02
+	flowgen -f ca -t cb -a 10.0.2.1 -p 5302 -n 2 -c prioplus -b -1 -L 300 > /dev/null &
+	sleep 0.05
+	json flow_watch -n ca top count 2 interval 10ms | tail -n 1 > /run/a
+	expect "classes" "$(jq -c '[.classes[] | select(.class) | [.prio, .class, .flows, .sending, .waiting, .starving]]' /run/a)" = \
+		'[[5,"web",2,2,0,0],[1,"backup",1,0,1,0]]'
+	expect "who waits for whom" "$(jq -c '[.classes[] | select(.class) | [.waits_for_prio, .waits_for_others]]' /run/a)" = '[[[],0],[[5],0]]'
+	expect "what web sends" "$(jq '[.classes[] | select(.prio == 5).sent_bps > 500000000] | all' /run/a)" = true
+	fl top count 1 | grep -qE '^ +1 backup +1 +0 +1 +0 .*  prio 5$' || fault "top: $(fl top count 1)"
+	# flows of other hosts, as far as this one can tell
+	expect "filtered" "$(fl -j top dport 5301 count 1 | jq -c '.classes[0] | [.waits_for_prio, .waits_for_others]')" = '[[],1]'
+	wait
+	# the path is longer than its base RTT and the flow's channel
+	accepted profile set base_rtt 1us
+	load_modules sch_fabric
+	tc -n cr qdisc replace dev east root handle 2: fabric rate 1gbit delay 200us
+	flowgen -f ca -t cb -a 10.0.2.1 -p 5301 -c prioplus -b -1 -L 300 > /dev/null &
+	# it finds out by itself soon
+	for n in $(seq 20); do
+		sleep 0.003
+		fairlane -n ca -j check > /run/a
+		! jq -e '.[] | select(.check == "narrow")' /run/a > /dev/null || break
+	done
+	expect "narrow" "$(jq -r '[.[] | select(.check == "narrow")][0].text' /run/a | cut -c-54)" = '1 flows have never seen a delay that they may send at:'
+	wait
+}
+
+# A socket's control, live: by filter, by descriptor, a part of the flows, of a cgroup.
+test_flow_cc()
+{
+	local i
+
+	sinks 5201 5202
+	open_flow 10.0.2.1 5201
+	expect "before" "$(field 5201 cc)" = cubic
+	accepted flow set dport 5201 cc prioplus
+	expect "by filter" "$(field 5201 cc)" = prioplus
+	accepted flow set pid "$opened" fd 5 cc reno
+	expect "by descriptor" "$(field 5201 cc)" = reno
+	refused 2 'there is no such congestion control' flow set dport 5201 cc nonsense
+	refused 1 'one after the other' flow set from reno cc cubic prio 3 dport 5201
+	refused 1 '"share" goes with "all"' flow set dport 5201 cc cubic share 5%
+	refused 1 'share 5: a part' flow set dport 5201 cc cubic share 5 all
+	# with something else to set it is one that the flow must have, as in flow show
+	refused 2 'no flow fits' flow set dport 5201 cc cubic prio 3
+	accepted flow set dport 5201 cc reno prio 3
+	expect "prio" "$(field 5201 prio) $(field 5201 cc)" = '3 reno'
+	cgroup canary
+	# "ip netns exec" hides /sys
+	bash -c 'echo $$ > /sys/fs/cgroup/canary/cgroup.procs
+		exec ip netns exec ca bash -c "exec 5<> /dev/tcp/10.0.2.1/5202; sleep 1000"' &
+	pids+=($!)
+	for i in $(seq 40); do
+		in_ns ca bash -c 'exec 5<> /dev/tcp/10.0.2.1/5202; sleep 1000' &
+		pids+=($!)
+	done
+	sleep 0.5
+	expect "all of them" "$(fl -j flow show dport 5202 cc cubic | jq length)" -eq 41
+	accepted flow set cgroup /canary all cc prioplus
+	expect "of the cgroup" "$(fl -j flow show dport 5202 cc prioplus | jq length)" -eq 1
+	accepted flow set from prioplus cc cubic all
+	expect "none has it" "$(fl -j flow show cc prioplus | jq length)" -eq 0
+	accepted flow set dport 5202 cc prioplus share 25% all
+	i=$(fl -j flow show cc prioplus | jq length)
+	# 41 flows, each with probability 1/4
+	expect "a quarter of 41 flows" "$i" -ge 3
+	expect "a quarter of 41 flows" "$i" -le 21
+	accepted flow set dport 5202 cc prioplus share 25% all
+	expect "the same ones" "$(fl -j flow show cc prioplus | jq length)" -eq "$i"
+	accepted flow set from prioplus cc cubic all
+}
+
+# The lines of a unit that begin with $2=, as commands.
+unit_lines() { sed -n "s|/etc/fairlane/|/run/etc/|; s|^$2=-\{0,1\}@SBIN@/||p" "$TOOL_FILES/$1.service.in"; }
+
+# Stopping a unit undoes what starting it did.
+test_units()
+{
+	local unit
+
+	mkdir -p /run/etc
+	fabric_file /run/etc/fabric.yaml
+	fl policy add order 7 dport 7 prio 3 > /dev/null
+	fairlane -n ca save /run/etc/fairlane.conf
+	fl policy flush
+	# this host has had settings of its own
+	fairlane policy add order 3 dport 9 prio 2
+	everything > /run/before
+	for unit in fairlane-fabric fairlane; do
+		[ $unit = fairlane-fabric ] || { fairlane policy flush; everything > /run/before; }
+		sh -ec "$(unit_lines $unit ExecStart)" > /run/out 2>&1 || fault "start of $unit: $(cat /run/out)"
+		expect "$unit has done something" "$(everything | cmp -s - /run/before; echo $?)" -eq 1
+		everything > /run/started
+		sh -ec "$(unit_lines $unit ExecReload)" > /run/out 2>&1 || fault "reload of $unit: $(cat /run/out)"
+		expect "$unit, reloaded" "$(everything | diff - /run/started)" = ''
+		sh -ec "$(unit_lines $unit ExecStop)" > /run/out 2>&1 || fault "stop of $unit: $(cat /run/out)"
+		expect "$unit, stopped" "$(everything | diff - /run/before)" = ''
+	done
+}
+
+# The scripts for NetworkManager and networkd-dispatcher, and the playbook.
+test_recipes()
+{
+	local script=$TOOL_FILES/fairlane.dispatcher
+
+	fabric_file
+	fairlane apply $file > /run/out 2>&1 || fault "apply: $(cat /run/out)"
+	ip link add swp9 type veth peer name swp9b || fault "no veth"
+	FAIRLANE_FABRIC=$file sh "$script" swp9 down || fault "down: $?"
+	tc qdisc show dev swp9 | grep -q fabric && fault "has a queue when it goes down"
+	FAIRLANE_FABRIC=$file sh "$script" swp9 up > /run/out 2>&1 || fault "as NetworkManager: $(cat /run/out)"
+	tc qdisc show dev swp9 | grep -q 'fabric 1: root' || fault "as NetworkManager: $(tc qdisc show dev swp9)"
+	tc qdisc del dev swp9 root
+	IFACE=swp9 OperationalState=routable FAIRLANE_FABRIC=$file sh "$script" > /run/out 2>&1 || fault "as networkd: $(cat /run/out)"
+	tc qdisc show dev swp9 | grep -q 'fabric 1: root' || fault "as networkd: $(tc qdisc show dev swp9)"
+	FAIRLANE_FABRIC=/run/nothing sh "$script" swp9 up || fault "without a file: $?"
+	ip link del swp9
+	undo
+}
+
+# The playbook, twice: something changes once. It takes a while: Python.
+test_playbook()
+{
+	command -v ansible-playbook > /dev/null || { echo "# no ansible-playbook: apt install ansible-core" >&9; return; }
+	fabric_file
+	sed -i '/swp9/d' $file
+	mkdir -p /run/etc /run/ansible
+	rm -f /run/etc/fabric.yaml
+	everything > /run/before
+	play() { HOME=/run/ansible ansible-playbook -i localhost, -c local -e ansible_remote_tmp=/run/ansible \
+		-e "fairlane_file=$1 fairlane_target=/run/etc/fabric.yaml" "$TOOL_FILES/fairlane.ansible.yml" > /run/out 2>&1; }
+	play $file || fault "the playbook: $(tail -n 20 /run/out)"
+	grep -q 'changed=2 ' /run/out || fault "the first time: $(tail -n 3 /run/out)"
+	expect "settings" "$(fl save)" = "$fabric_settings"
+	play $file || fault "the playbook: $(tail -n 20 /run/out)"
+	grep -q 'changed=0 ' /run/out || fault "the second time: $(tail -n 3 /run/out)"
+	echo 'noise: x' > /run/bad.yaml
+	! play /run/bad.yaml || fault "a bad file is taken"
+	cmp -s /run/etc/fabric.yaml $file || fault "a bad file is put there"
+	undo
+	expect "after undo" "$(everything | diff - /run/before)" = ''
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* fairlane apply: what a file wants, compared with what is there. */
+#ifndef FAIRLANE_APPLY_H
+#define FAIRLANE_APPLY_H
+
+#include "fabricfile.h"
+
+/**
+ * struct rehearsed - what a file comes to, as the kernel itself tells it
+ * @settings: as settings_now() has them
+ * @port: tc's text for each port of the file
+ */
+struct rehearsed {
+	char *settings;
+	char **port;
+};
+
+/* rehearse.c */
+void rehearse(const struct fabric_file *f, struct rehearsed *r);
+void rehearsed_free(const struct fabric_file *f, struct rehearsed *r);
+
+/* applyport.c */
+char *port_text(const char *dev);
+int port_set(const char *dev, const char *options, char *said, size_t size);
+int port_del(const char *dev);
+void port_mtu(const char *dev, int mtu);
+int port_make(const struct fabric_port *p, const char *wanted, bool dry_run,
+	      cJSON *list);
+
+/* applybefore.c */
+void before_keep(const cJSON *doc, bool all);
+int before_restore(void);
+
+/* apply.c */
+const char *text_at(const cJSON *obj, const char *key);
+char *control_now(void);
+const char *control_set(const char *name);
+cJSON *apply_compare(const char *path);
+
+#endif

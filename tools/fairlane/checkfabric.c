@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-2.0
+/* fairlane check: is the system what fabric.yaml says, and what do the flows say of it? */
+#include "apply.h"
+#include "classes.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* More differences than that are not told one by one. */
+#define TELL_MAX	8
+
+/* ---- the file ---------------------------------------------------------------- */
+
+/* The document of a dry run, made by a child: a mistake ends only that. @said: then its
+ * message.
+ */
+static cJSON *compare(const char *path, char *said, size_t size)
+{
+	FILE *out = tmpfile(), *err = tmpfile();
+	int status = 0;
+	cJSON *doc = NULL;
+	char *text;
+	size_t len;
+	pid_t pid;
+
+	if (!out || !err)
+		fail_kernel("a temporary file: %s", strerror(errno));
+	fflush(NULL);
+	pid = fork();
+	if (!pid) {
+		dup2(fileno(err), STDERR_FILENO);
+		text = cJSON_PrintUnformatted(apply_compare(path));
+		fputs(text, out);
+		fflush(out);
+		_exit(EXIT_OK);
+	}
+	if (pid < 0 || waitpid(pid, &status, 0) != pid)
+		fail_kernel("fork: %s", strerror(errno));
+	rewind(err);
+	len = fread(said, 1, size - 1, err);
+	said[len] = 0;
+	said[strcspn(said, "\n")] = 0;
+	if (!status) {
+		fseek(out, 0, SEEK_END);
+		len = ftell(out);
+		rewind(out);
+		text = xalloc(len + 1);
+		if (fread(text, 1, len, out) == len)
+			doc = cJSON_Parse(text);
+		free(text);
+	}
+	fclose(out);
+	fclose(err);
+	return doc;
+}
+
+static const char *first_of(const cJSON *obj, const char *key)
+{
+	const char *s = cJSON_GetStringValue(cJSON_GetArrayItem(
+		cJSON_GetObjectItem(obj, key), 0));
+
+	return s ? s : "";
+}
+
+/* What is not as the file says. */
+static void tell_differences(const cJSON *doc, const char *path)
+{
+	const cJSON *list = cJSON_GetObjectItem(doc, "namespaces"), *item;
+	char *cure = xprintf("fairlane apply %s (--dry-run shows all)", path);
+	int told = 0;
+
+	cJSON_ArrayForEach(item, list) {
+		const char *come = first_of(item, "add");
+
+		if (told++ == TELL_MAX)
+			break;
+		check_add(VERDICT_PROBLEM, "fabric-file", cure,
+			  "network namespace %s is not as %s says, such as \"%s%s\"",
+			  cJSON_GetStringValue(cJSON_GetObjectItem(item, "netns")),
+			  path, come[0] ? "" : "not ",
+			  come[0] ? come : first_of(item, "remove"));
+	}
+	if (cJSON_GetArraySize(list) > TELL_MAX)
+		check_add(VERDICT_PROBLEM, "fabric-file", cure,
+			  "%d more network namespaces inherit nothing of it",
+			  cJSON_GetArraySize(list) - TELL_MAX);
+	cJSON_ArrayForEach(item, cJSON_GetObjectItem(doc, "ports"))
+		check_add(VERDICT_PROBLEM, "fabric-port", cure, "port %s %s",
+			  cJSON_GetStringValue(cJSON_GetObjectItem(item, "dev")),
+			  cJSON_GetObjectItem(item, "missing") ?
+			  "is in the file and not there" :
+			  "has not the queue that the file says");
+	if (!told && !cJSON_GetArraySize(cJSON_GetObjectItem(doc, "ports")))
+		check_add(VERDICT_OK, "fabric-file", NULL,
+			  "host, namespaces and ports are as %s says", path);
+	free(cure);
+}
+
+/* @path: named by the user; NULL: the usual file, if it is there */
+void check_fabric(const char *path)
+{
+	char said[512];
+	cJSON *doc;
+
+	if (!path && access(FABRIC_FILE, F_OK))
+		return;
+	if (geteuid()) {
+		check_add(VERDICT_NOTE, "fabric-file", "run it as root",
+			  "%s cannot be compared without root",
+			  path ? path : FABRIC_FILE);
+		return;
+	}
+	doc = compare(path ? path : FABRIC_FILE, said, sizeof(said));
+	if (doc)
+		tell_differences(doc, path ? path : FABRIC_FILE);
+	else
+		check_add(VERDICT_PROBLEM, "fabric-file", "correct the file",
+			  "%s", said);
+	cJSON_Delete(doc);
+}
+
+/* ---- flows --------------------------------------------------------------------- */
+
+static void tell_starving(const struct class *c)
+{
+	const char *name = c->name[0] ? c->name : "no class";
+
+	if (c->for_prio)
+		check_add(VERDICT_NOTE, "starving",
+			  "fairlane top; give it a higher prio, or the others a limit or a lower one",
+			  "%u flows of prio %u (%s) have data and send nothing: %s send to the same hosts",
+			  c->starving, c->prio, name, class_waits(c));
+	else
+		check_add(VERDICT_PROBLEM, "starving",
+			  "fairlane noise measure HOST; then base_rtt, noise and line_rate in the file, or a higher prio",
+			  "%u flows of prio %u (%s) have data and send nothing, and none from here is in their way: flows of other hosts are, or their channel is too narrow",
+			  c->starving, c->prio, name);
+}
+
+/* Is all that a flow has ever seen above the delay where it must stop? Its base RTT is
+ * too low, or the channel too narrow, and an operator has said so.
+ */
+static bool too_narrow(const struct fairlane_flow *f)
+{
+	const struct fl_info *i = &f->info;
+
+	return f->has_info && f->has_tcp && i->limit_ns && i->base_rtt_ns &&
+	       (i->base_rtt_from == FL_FROM_NETNS ||
+		i->base_rtt_from == FL_FROM_PROFILE) &&
+	       f->min_rtt_us && f->min_rtt_us * 1000ULL > i->limit_ns;
+}
+
+static void tell_narrow(const struct flows *now)
+{
+	const struct fairlane_flow *example = NULL;
+	unsigned int n = 0;
+	char dst[48], *cure;
+	size_t i;
+
+	for (i = 0; i < now->n; i++)
+		if (too_narrow(&now->f[i])) {
+			example = &now->f[i];
+			n++;
+		}
+	if (!n)
+		return;
+	show_address(dst, sizeof(dst), example->id.family, example->id.dst);
+	cure = xprintf("base_rtt of paths that hold %s; fairlane noise measure %s tells it",
+		       dst, dst);
+	check_add(VERDICT_PROBLEM, "narrow", cure,
+		  "%u flows have never seen a delay that they may send at: to %s %s at least, and prio %u stops above %s (base RTT %s)",
+		  n, dst, show_time(example->min_rtt_us * 1000ULL),
+		  example->info.priority, show_time(example->info.limit_ns),
+		  show_time(example->info.base_rtt_ns));
+	free(cure);
+}
+
+/* Flows of our controls that no policy has given anything. */
+static void tell_classless(const struct classes *list)
+{
+	unsigned int without = 0, with = 0;
+	size_t i;
+
+	for (i = 0; i < list->n; i++)
+		if (list->c[i].policy)
+			with += list->c[i].flows;
+		else if (!list->c[i].prio)
+			without += list->c[i].flows;
+	if (with && without)
+		check_add(VERDICT_NOTE, "classless",
+			  "fairlane flow show prio 0; a last class without \"match\" takes what is left",
+			  "%u flows fit no class, nobody has set them: they are prio 0",
+			  without);
+}
+
+/* Who starves, what is too narrow, who is in no class. */
+void check_flows(void)
+{
+	struct classes list;
+	struct filter filter;
+	struct fairlane *f;
+	struct flows now;
+	size_t i;
+
+	if (fairlane_open(&f))
+		return;
+	fairlane_close(f);
+	filter_init(&filter);
+	flows_read(&now, &filter);
+	classes_of(&list, &now, NULL);
+	for (i = 0; i < list.n; i++)
+		if (list.c[i].starving)
+			tell_starving(&list.c[i]);
+	tell_narrow(&now);
+	tell_classless(&list);
+	classes_free(&list);
+	flows_free(&now);
+	filter_free(&filter);
+}

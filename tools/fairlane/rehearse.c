@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Tries a file in a network namespace that nobody is in. There the kernel says what it
+ * thinks of each value, and what the settings and the ports look like afterwards: in its own
+ * words, which can be compared with those of another namespace. Nothing of the
+ * host changes by that.
+ */
+#include "apply.h"
+
+#include <errno.h>
+#include <linux/if_ether.h>
+#include <net/if.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* MTU of a device here; 0: there is no such device. */
+static int mtu_of(const char *dev)
+{
+	int sock = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	struct ifreq ifr = { 0 };
+	int mtu = 0;
+
+	snprintf(ifr.ifr_name, sizeof(ifr.ifr_name), "%s", dev);
+	if (sock >= 0 && !ioctl(sock, SIOCGIFMTU, &ifr))
+		mtu = ifr.ifr_mtu;
+	if (sock >= 0)
+		close(sock);
+	return mtu;
+}
+
+/* The MTUs of ports where the devices are: some presets depend on it. 0: not there. */
+static int *port_mtus(const struct fabric_file *f)
+{
+	size_t i, size = (f->ports + 1) * sizeof(int);
+	int *mtu = mmap(NULL, size, PROT_READ | PROT_WRITE,
+			MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	pid_t pid;
+	int fd;
+
+	if (mtu == MAP_FAILED)
+		fail_kernel("out of memory");
+	for (i = 0; i < f->ports; i++) {
+		const struct fabric_port *p = &f->port[i];
+
+		if (!p->netns) {
+			mtu[i] = mtu_of(p->dev);
+			continue;
+		}
+		snprintf(opt.where, sizeof(opt.where), "%s", p->where);
+		fd = netns_open(p->netns);
+		opt.where[0] = 0;
+		pid = fork();
+		if (!pid) {
+			netns_enter_fd(fd, p->netns);
+			mtu[i] = mtu_of(p->dev);
+			_exit(EXIT_OK);
+		}
+		close(fd);
+		if (pid < 0 || waitpid(pid, NULL, 0) != pid)
+			fail_kernel("fork: %s", strerror(errno));
+	}
+	return mtu;
+}
+
+static void try_ports(const struct fabric_file *f, const int *mtu, cJSON *doc)
+{
+	cJSON *list = cJSON_AddArrayToObject(doc, "ports");
+	char said[1024], *text;
+	size_t i;
+
+	for (i = 0; i < f->ports; i++) {
+		const struct fabric_port *p = &f->port[i];
+
+		snprintf(opt.where, sizeof(opt.where), "%s", p->where);
+		port_mtu("lo", mtu[i] ? mtu[i] : ETH_DATA_LEN);
+		if (port_set("lo", p->options, said, sizeof(said)))
+			fail("%s", strncmp(said, "Error: ", 7) ? said : said + 7);
+		text = port_text("lo");
+		if (!text)
+			fail_kernel("tc does not show what it has made");
+		cJSON_AddItemToArray(list, cJSON_CreateString(text));
+		free(text);
+		port_del("lo");
+	}
+}
+
+/* In the namespace of its own: a mistake ends the process. */
+static void try_all(const struct fabric_file *f, const int *mtu, FILE *out)
+{
+	cJSON *doc = cJSON_CreateObject();
+	const char *refused;
+	char *text;
+	size_t i;
+
+	opt.json = false;
+	if (unshare(CLONE_NEWNET))
+		fail_kernel("a network namespace to try the file in: %s (needs root)",
+			    strerror(errno));
+	settings_clear();
+	for (i = 0; i < f->steps; i++) {
+		struct words w = { .v = f->step[i].words, .n = f->step[i].n };
+
+		snprintf(opt.where, sizeof(opt.where), "%s", f->step[i].where);
+		run_words(&w);
+	}
+	if (f->control) {
+		snprintf(opt.where, sizeof(opt.where), "%s", f->control_where);
+		refused = control_set(f->control);
+		if (refused)
+			fail("%s: %s", f->control, refused);
+	}
+	try_ports(f, mtu, doc);
+	opt.where[0] = 0;
+	text = settings_now();
+	cJSON_AddStringToObject(doc, "settings", text);
+	free(text);
+	text = cJSON_PrintUnformatted(doc);
+	fputs(text, out);
+	fflush(out);
+	_exit(EXIT_OK);
+}
+
+/* What the child wrote. */
+static void read_result(const struct fabric_file *f, struct rehearsed *r,
+			FILE *in)
+{
+	size_t len = ftell(in), i;
+	char *text = xalloc(len + 1);
+	cJSON *doc, *ports;
+
+	rewind(in);
+	len = fread(text, 1, len, in);
+	doc = cJSON_Parse(text);
+	ports = cJSON_GetObjectItem(doc, "ports");
+	if (cJSON_GetArraySize(ports) != (int)f->ports)
+		fail_kernel("the file could not be tried");
+	r->settings = xprintf("%s", cJSON_GetStringValue(
+				      cJSON_GetObjectItem(doc, "settings")));
+	r->port = xalloc(f->ports * sizeof(*r->port));
+	for (i = 0; i < f->ports; i++)
+		r->port[i] = xprintf("%s", cJSON_GetStringValue(
+					     cJSON_GetArrayItem(ports, i)));
+	cJSON_Delete(doc);
+	free(text);
+}
+
+/**
+ * rehearse() - try a file where it does no harm
+ * @f: the file
+ * @r: is filled
+ *
+ * What the kernel or tc refuses ends the program, with file, line and key.
+ */
+void rehearse(const struct fabric_file *f, struct rehearsed *r)
+{
+	FILE *tmp = tmpfile();
+	int *mtu = port_mtus(f), status = 0;
+	pid_t pid;
+
+	if (!tmp)
+		fail_kernel("a temporary file: %s", strerror(errno));
+	fflush(NULL);
+	pid = fork();
+	if (!pid)
+		try_all(f, mtu, tmp);
+	if (pid < 0 || waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
+		fail_kernel("the file could not be tried");
+	if (WEXITSTATUS(status))
+		exit(WEXITSTATUS(status));
+	fseek(tmp, 0, SEEK_END);
+	read_result(f, r, tmp);
+	fclose(tmp);
+	munmap(mtu, (f->ports + 1) * sizeof(int));
+}
+
+void rehearsed_free(const struct fabric_file *f, struct rehearsed *r)
+{
+	size_t i;
+
+	for (i = 0; i < f->ports; i++)
+		free(r->port[i]);
+	free(r->port);
+	free(r->settings);
+}
