@@ -20,23 +20,10 @@
 #include "fairlane/fl_sock.h"
 #include "flexpass/core/fp_window.h"
 
-/**
- * struct flexpass_settings - settings, /proc/sys/net/fairlane/research/
- * @flexpass_first_pkts: first reactive window, packets
+/* First window of what leaves without credit, packets: ACKs of two packets come at once,
+ * and more would be a burst that no credit has asked for.
  */
-struct flexpass_settings {
-	u32 flexpass_first_pkts;
-};
-
-static struct fl_setting flexpass_setting_table[] = {
-	FL_RESEARCH_SETTING(struct flexpass_settings, flexpass_first_pkts, 2, 1, 64),
-};
-
-static struct fl_settings flexpass_table = {
-	.owner = KBUILD_MODNAME,
-	.table = flexpass_setting_table,
-	.count = ARRAY_SIZE(flexpass_setting_table),
-};
+#define FLEXPASS_FIRST_PKTS	2
 
 /**
  * struct flexpass - a flow
@@ -62,10 +49,8 @@ static void flexpass_begin(struct sock *sk, struct fl_sock *fs,
 			   struct fl_credit_flow *flow)
 {
 	struct flexpass *fp = container_of(flow, struct flexpass, flow);
-	const struct flexpass_settings *own =
-		fl_profile_part(fl_profile_for(sk, fs), &flexpass_table);
 
-	fp_window_init(&fp->wnd, READ_ONCE(own->flexpass_first_pkts));
+	fp_window_init(&fp->wnd, FLEXPASS_FIRST_PKTS);
 	fp->lost = tcp_sk(sk)->lost;
 }
 
@@ -204,20 +189,20 @@ FL_CREDIT_CONTROL(tcp_flexpass_ly, "flexpass-ly", flexpass_ly_sender);
 
 static int __init flexpass_register(void)
 {
-	int err = fl_cc_register(&tcp_flexpass, &flexpass_table);
+	int err = tcp_register_congestion_control(&tcp_flexpass);
 
 	if (err)
 		return err;
 	err = tcp_register_congestion_control(&tcp_flexpass_ly);
 	if (err)
-		fl_cc_unregister(&tcp_flexpass, &flexpass_table);
+		tcp_unregister_congestion_control(&tcp_flexpass);
 	return err;
 }
 
 static void __exit flexpass_unregister(void)
 {
 	tcp_unregister_congestion_control(&tcp_flexpass_ly);
-	fl_cc_unregister(&tcp_flexpass, &flexpass_table);
+	tcp_unregister_congestion_control(&tcp_flexpass);
 	/* timers that were running when their flow ended */
 	rcu_barrier();
 }

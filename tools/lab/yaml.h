@@ -31,7 +31,6 @@ char *y_file(const struct ynode *n, const char *name);
 void y_error(const struct ynode *n, const char *fmt, ...) PRINTF(2, 3);
 int y_errors(void);
 void y_check_unknown(const struct ynode *root);
-void y_use_all(struct ynode *n);
 
 struct ynode *y_find(const struct ynode *map, const char *key);
 struct ynode *y_get(struct ynode *map, const char *key);

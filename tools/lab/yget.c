@@ -103,16 +103,6 @@ void y_check_unknown(const struct ynode *n)
 	}
 }
 
-/* Mark a whole tree as known: free text of the user. */
-void y_use_all(struct ynode *n)
-{
-	int i;
-
-	n->used = true;
-	for (i = 0; i < n->n; i++)
-		y_use_all(n->child[i]);
-}
-
 /* Child named @key without marking it as used. */
 struct ynode *y_find(const struct ynode *map, const char *key)
 {

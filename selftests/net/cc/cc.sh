@@ -477,7 +477,6 @@ test_settings()
 	setting credit_host_limit 1 0 1
 	setting expresspass_permille 1000 1 1000
 	setting flexpass_permille 480 1 1000
-	setting flexpass_first_pkts 2 1 64
 	# flows of ours go on with the system's control
 	setting off 0 0 1
 	expect "settings" "$(in_ns ca find /proc/sys/net/fairlane -type f | wc -l)" -eq $tested
