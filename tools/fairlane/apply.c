@@ -133,15 +133,6 @@ static void record(const struct apply *a, const char *name, const char *now,
 	cJSON_Delete(obj);
 }
 
-/* Sockets that are there go through the new policies. */
-static void ask_policies(void)
-{
-	char *v[] = { "policy", "apply", "quiet" };
-	struct words w = { .v = v, .n = 3 };
-
-	run_words(&w);
-}
-
 /* Makes this namespace what @a says. Return: an exit code. */
 static int make_here(const struct apply *a, const char *name, bool settings,
 		     bool other)
@@ -152,7 +143,7 @@ static int make_here(const struct apply *a, const char *name, bool settings,
 	if (settings)
 		code = settings_make(a->settings, name);
 	if (settings && !code)
-		ask_policies();
+		policy_reapply();
 	if (other)
 		refused = control_set(a->control);
 	if (!refused)

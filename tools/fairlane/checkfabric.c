@@ -59,8 +59,8 @@ static cJSON *compare(const char *path, char *said, size_t size)
 
 static const char *first_of(const cJSON *obj, const char *key)
 {
-	const char *s = cJSON_GetStringValue(cJSON_GetArrayItem(
-		cJSON_GetObjectItem(obj, key), 0));
+	const cJSON *list = cJSON_GetObjectItem(obj, key);
+	const char *s = cJSON_GetStringValue(cJSON_GetArrayItem(list, 0));
 
 	return s ? s : "";
 }

@@ -16,7 +16,7 @@ static const char usage[] =
 "       fairlane policy replace order N MATCH SETTINGS [comment TEXT] [apply]\n"
 "       fairlane policy del order N\n"
 "       fairlane policy flush\n"
-"       fairlane policy apply [quiet]\n"
+"       fairlane policy apply\n"
 "MATCH:    [when connect|accept] [family ipv4|ipv6] [src PREFIX] [dst PREFIX]\n"
 "          [sport PORT[-PORT]] [dport PORT[-PORT]] [uid USER[-USER]]\n"
 "          [cgroup PATH] [cc NAME] [dscp N]; src, sport and dscp are the socket's own\n"
@@ -597,16 +597,24 @@ static int policy_flush(struct words *w)
 
 static int policy_apply(struct words *w)
 {
-	bool quiet = word_is(w, "quiet");
 	struct fairlane *f;
 
 	words_end(w);
 	if (opt.check_only)
 		return EXIT_OK;
 	f = connect_module();
-	send_apply(f, quiet);
+	send_apply(f, false);
 	fairlane_close(f);
 	return EXIT_OK;
+}
+
+/* Sockets that are there go through the policies, without a word. */
+void policy_reapply(void)
+{
+	struct fairlane *f = connect_module();
+
+	send_apply(f, true);
+	fairlane_close(f);
 }
 
 /* All of them as commands, or into an array. */

@@ -132,7 +132,7 @@ static void read_result(const struct fabric_file *f, struct rehearsed *r,
 {
 	size_t len = ftell(in), i;
 	char *text = xalloc(len + 1);
-	cJSON *doc, *ports;
+	cJSON *doc, *ports, *item;
 
 	rewind(in);
 	len = fread(text, 1, len, in);
@@ -140,12 +140,13 @@ static void read_result(const struct fabric_file *f, struct rehearsed *r,
 	ports = cJSON_GetObjectItem(doc, "ports");
 	if (cJSON_GetArraySize(ports) != (int)f->ports)
 		fail_kernel("the file could not be tried");
-	r->settings = xprintf("%s", cJSON_GetStringValue(
-				      cJSON_GetObjectItem(doc, "settings")));
+	item = cJSON_GetObjectItem(doc, "settings");
+	r->settings = xprintf("%s", cJSON_GetStringValue(item));
 	r->port = xalloc(f->ports * sizeof(*r->port));
-	for (i = 0; i < f->ports; i++)
-		r->port[i] = xprintf("%s", cJSON_GetStringValue(
-					     cJSON_GetArrayItem(ports, i)));
+	for (i = 0; i < f->ports; i++) {
+		item = cJSON_GetArrayItem(ports, i);
+		r->port[i] = xprintf("%s", cJSON_GetStringValue(item));
+	}
 	cJSON_Delete(doc);
 	free(text);
 }

@@ -326,6 +326,7 @@ char *settings_now(void);
 void settings_clear(void);
 int settings_make(const char *text, const char *name);
 void policy_save(FILE *out, cJSON *doc);
+void policy_reapply(void);
 void profile_save(FILE *out, cJSON *doc);
 void limits_save(FILE *out, cJSON *doc);
 void profile_reset(FILE *out);

@@ -233,11 +233,11 @@ test_classes()
 	flowgen -f ca -t cb -a 10.0.2.1 -p 5301 -c prioplus -b -1 -L 400 > /dev/null &
 	flowgen -f ca -t cb -a 10.0.2.1 -p 5303 -c prioplus -b -1 -L 1 > /dev/null &
 	sleep 0.02
-	flowgen -f ca -t cb -a 10.0.2.1 -p 5302 -n 2 -c prioplus -b -1 -L 300 > /dev/null &
+	flowgen -f ca -t cb -a 10.0.2.1 -p 5302 -c prioplus -b -1 -L 300 > /dev/null &
 	sleep 0.05
 	json flow_watch -n ca top count 2 interval 10ms | tail -n 1 > /run/a
 	expect "classes" "$(jq -c '[.classes[] | select(.class) | [.prio, .class, .flows, .sending, .waiting, .starving]]' /run/a)" = \
-		'[[5,"web",2,2,0,0],[1,"backup",1,0,1,0]]'
+		'[[5,"web",1,1,0,0],[1,"backup",1,0,1,0]]'
 	expect "who waits for whom" "$(jq -c '[.classes[] | select(.class) | [.waits_for_prio, .waits_for_others]]' /run/a)" = '[[[],0],[[5],0]]'
 	expect "what web sends" "$(jq '[.classes[] | select(.prio == 5).sent_bps > 500000000] | all' /run/a)" = true
 	fl top count 1 | grep -qE '^ +1 backup +1 +0 +1 +0 .*  prio 5$' || fault "top: $(fl top count 1)"
