@@ -200,39 +200,52 @@ int fabric_isolate_enqueue_frame(struct Qdisc *sch, struct sk_buff *skb,
 	return NET_XMIT_SUCCESS;
 }
 
+/* Lets @take have what a neighbour has sent to a device, if it is a port of a switch.
+ * Context: softirq; @take has the lock of the port's qdisc.
+ */
+static void fabric_port_hears(struct net_device *dev,
+			      void (*take)(struct fabric_isolate_port *p,
+					   const void *frame),
+			      const void *frame)
+{
+	struct fabric_isolate_port *p;
+	struct Qdisc *sch;
+
+	rcu_read_lock();
+	sch = rcu_dereference(dev->qdisc);
+	if (sch && sch->ops == fabric_port_ops) {
+		spin_lock(qdisc_lock(sch));
+		p = ((struct fabric_sched *)qdisc_priv(sch))->isolate;
+		if (p && p->joined)
+			take(p, frame);
+		spin_unlock(qdisc_lock(sch));
+	}
+	rcu_read_unlock();
+}
+
+static void fabric_isolate_take(struct fabric_isolate_port *p, const void *frame)
+{
+	struct fabric_isolate *iso = p->iso;
+
+	spin_lock(&iso->lock);
+	if (pyr_frame_in(&iso->sw, p->index, frame, p->band->fifo.bytes) ==
+	    PYR_HEARD_OK)
+		fabric_isolate_wake(p->sch);
+	fabric_isolate_kick(iso);
+	spin_unlock(&iso->lock);
+}
+
 /* A frame was heard. Context: softirq. */
 static int fabric_isolate_heard(struct sk_buff *skb, struct net_device *dev,
 				struct packet_type *type,
 				struct net_device *orig_dev)
 {
 	u8 buffer[FABRIC_FRAME_BYTES], *data;
-	struct fabric_isolate_port *p;
-	struct fabric_isolate *iso;
 	struct pyr_frame frame;
-	struct Qdisc *sch;
 
 	data = skb_header_pointer(skb, 0, sizeof(buffer), buffer);
-	if (!data || !pyr_frame_read(&frame, data, sizeof(buffer)))
-		goto out;
-	rcu_read_lock();
-	sch = rcu_dereference(dev->qdisc);
-	if (!sch || sch->ops != fabric_port_ops)
-		goto unlock;
-	spin_lock(qdisc_lock(sch));
-	p = ((struct fabric_sched *)qdisc_priv(sch))->isolate;
-	if (p && p->joined) {
-		iso = p->iso;
-		spin_lock(&iso->lock);
-		if (pyr_frame_in(&iso->sw, p->index, &frame,
-				 p->band->fifo.bytes) == PYR_HEARD_OK)
-			fabric_isolate_wake(sch);
-		fabric_isolate_kick(iso);
-		spin_unlock(&iso->lock);
-	}
-	spin_unlock(qdisc_lock(sch));
-unlock:
-	rcu_read_unlock();
-out:
+	if (data && pyr_frame_read(&frame, data, sizeof(buffer)))
+		fabric_port_hears(dev, fabric_isolate_take, &frame);
 	kfree_skb(skb);
 	return NET_RX_SUCCESS;
 }
@@ -242,42 +255,34 @@ static struct packet_type fabric_frame_type __read_mostly = {
 	.func	= fabric_isolate_heard,
 };
 
+static void fabric_pfc_take(struct fabric_isolate_port *p, const void *frame)
+{
+	int quanta;
+
+	if (p->set.queue != FABRIC_QUEUE_PFC ||
+	    !(p->set.frames & FABRIC_FRAMES_HEAR))
+		return;
+	quanta = pfc_read(p->set.band, frame);
+	if (quanta < 0)
+		return;
+	p->band->paused_until_ns = !quanta ? 0 :
+		ktime_get_ns() + pfc_hold_ns(quanta, p->set.speed_bps);
+	spin_lock(&p->iso->lock);
+	p->iso->pfc.heard++;
+	spin_unlock(&p->iso->lock);
+	fabric_isolate_wake(p->sch);
+}
+
 /* A frame of IEEE 802.1Qbb was heard. Context: softirq. */
 static int fabric_pfc_heard(struct sk_buff *skb, struct net_device *dev,
 			    struct packet_type *type,
 			    struct net_device *orig_dev)
 {
 	u8 buffer[PFC_BYTES], *data;
-	struct fabric_isolate_port *p;
-	struct Qdisc *sch;
-	int quanta;
 
 	data = skb_header_pointer(skb, 0, sizeof(buffer), buffer);
-	if (!data)
-		goto out;
-	rcu_read_lock();
-	sch = rcu_dereference(dev->qdisc);
-	if (!sch || sch->ops != fabric_port_ops)
-		goto unlock;
-	spin_lock(qdisc_lock(sch));
-	p = ((struct fabric_sched *)qdisc_priv(sch))->isolate;
-	if (p && p->joined && p->set.queue == FABRIC_QUEUE_PFC &&
-	    p->set.frames & FABRIC_FRAMES_HEAR) {
-		quanta = pfc_read(p->set.band, data);
-		if (quanta >= 0) {
-			p->band->paused_until_ns = !quanta ? 0 :
-				ktime_get_ns() +
-				pfc_hold_ns(quanta, p->set.speed_bps);
-			spin_lock(&p->iso->lock);
-			p->iso->pfc.heard++;
-			spin_unlock(&p->iso->lock);
-			fabric_isolate_wake(sch);
-		}
-	}
-	spin_unlock(qdisc_lock(sch));
-unlock:
-	rcu_read_unlock();
-out:
+	if (data)
+		fabric_port_hears(dev, fabric_pfc_take, data);
 	kfree_skb(skb);
 	return NET_RX_SUCCESS;
 }
