@@ -358,10 +358,10 @@ test_playbook()
 	command -v ansible-playbook > /dev/null || { echo "# no ansible-playbook: apt install ansible-core" >&9; return; }
 	fabric_file
 	sed -i '/swp9/d' $file
-	mkdir -p /run/etc /run/ansible
+	mkdir -p /run/etc /run/ansible /dev/shm && mount -t tmpfs none /dev/shm
 	rm -f /run/etc/fabric.yaml
 	everything > /run/before
-	play() { HOME=/run/ansible ansible-playbook -i localhost, -c local -e ansible_remote_tmp=/run/ansible \
+	play() { LC_ALL=C.UTF-8 HOME=/run/ansible ansible-playbook -i localhost, -c local -e ansible_remote_tmp=/run/ansible \
 		-e "fairlane_file=$1 fairlane_target=/run/etc/fabric.yaml" "$TOOL_FILES/fairlane.ansible.yml" > /run/out 2>&1; }
 	play $file || fault "the playbook: $(tail -n 20 /run/out)"
 	grep -q 'changed=2 ' /run/out || fault "the first time: $(tail -n 3 /run/out)"
