@@ -154,32 +154,26 @@ test_longer_path()
 	expect "opens" "$(jq '[.. | .opens? // empty] | add' /run/show)" -ge 1
 }
 
-# The same with 200 us of noise: no two probes see the same delay, and only a train of
-# packets tells that the line is idle.
-test_noisy_path()
+# alone_in_noise MS [SETTING]: a lone flow for MS with 200 us of noise; what it received.
+alone_in_noise()
 {
 	net || fault "no network"
-	in_ns pa sysctl -q -w net.fairlane.base_rtt_ns=50000
+	in_ns pa sysctl -q -w net.fairlane.base_rtt_ns=50000 ${2:-}
 	lablink-ctl set e0 netns pb delay 500us noise 0,50us,100us,200us seed 7 ||
 		fault "no noise"
-	pp 1 5000 -b -1 -L 3000 > /run/a
+	pp 1 5000 -b -1 -L "$1" > /run/a
 	echo "# $(cat /run/a)"
 	expect "bytes" "$(field received 0 /run/a)" -ge $((1500 * LINE_BYTES_MS))
 }
 
+# The same with 200 us of noise: no two probes see the same delay, and only a train of
+# packets tells that the line is idle.
+test_noisy_path() { alone_in_noise 3000; }
+
 # The same with a line rate of eight times the true one: every train waits for itself. The
-# next one leaves as fast as that one came back, and does not.
-test_wrong_line()
-{
-	net || fault "no network"
-	in_ns pa sysctl -q -w net.fairlane.base_rtt_ns=50000 net.fairlane.line_rate_mbps=8000
-	lablink-ctl set e0 netns pb delay 500us noise 0,50us,100us,200us seed 7 ||
-		fault "no noise"
-	pp 1 5000 -b -1 -L 5000 > /run/a
-	echo "# $(cat /run/a)"
-	# two seconds of silence, and half of the rest
-	expect "bytes" "$(field received 0 /run/a)" -ge $((1500 * LINE_BYTES_MS))
-}
+# next one leaves as fast as that one came back, and does not. Two seconds of silence, and
+# half of the rest.
+test_wrong_line() { alone_in_noise 5000 net.fairlane.line_rate_mbps=8000; }
 
 # Behind a higher priority that fills the line for seconds, trains of both kinds wait: the
 # low flow stays silent.
