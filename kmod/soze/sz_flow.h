@@ -33,7 +33,7 @@
  * @mss: that @par is for
  * @acked_pkts: acknowledged since the last decision, saturating
  * @burst_pkts: the most of that, forgotten by and by
- * @told: average of the numbers told since the last decision, as of fl_tel_units()
+ * @told_ns: average of the numbers told since the last decision, as of fl_tel_units()
  * @between: there were some
  * @telling: echoes come: this is Söze, not Reno
  * @ever: they have come once
@@ -64,7 +64,7 @@ struct sz_flow {
 	u16 mss;
 	u16 acked_pkts;
 	u16 burst_pkts;
-	u16 told;
+	u32 told_ns;
 	bool between : 1;
 	bool telling : 1;
 	bool ever : 1;

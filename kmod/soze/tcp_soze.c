@@ -18,12 +18,11 @@
  * smoothed.
  *
  * Two departures from the paper, which decides with each ACK and whose window is no
- * more than the rate's. A flow that has known its share for 16 round trips decides eight
+ * more than the rate's. A flow that has known its share for 32 round trips decides eight
  * times in an RTT, with the average of what it heard in between: one flow's ACK takes
  * 468 instructions instead of 741, but with two or three ACKs an RTT 832 instead of
- * 769 (selftests/machine/cc-cost), and a flow that enters settles in 700 us instead of 600
- * (Figure 14, 100 Gbit/s). And the window has room for what is acknowledged at once:
- * where a card gathers packets for 10 us one flow had 59 % of 25 Gbit/s otherwise
+ * 769 (selftests/machine/cc-cost). And the window has room for what is acknowledged at
+ * once: where a card gathers packets for 10 us one flow had 59 % of 25 Gbit/s otherwise
  * (selftests/net/gro).
  *
  * A bottleneck that does not tell its delay (another switch, the sender's own
@@ -255,10 +254,10 @@ static void sz_heard(struct sock *sk, const struct sz_sock *ss,
 {
 	struct sz_sample s = { .now_ns = now_ns };
 	u32 base_ns = fl->set_base_ns ?: fl->base_ns;
-	u16 told = READ_ONCE(ss->tel->queue);
+	u32 told_ns = fl_tel_ns(READ_ONCE(ss->tel->queue));
 	u32 rest_ns, back_ns;
 
-	fl->queue_ns = fl_tel_ns(fl->between ? (told + fl->told) / 2 : told);
+	fl->queue_ns = fl->between ? (told_ns + fl->told_ns) / 2 : told_ns;
 	fl->between = false;
 	fl->burst_pkts = max_t(u16, fl->acked_pkts, fl->burst_pkts -
 			       (fl->burst_pkts >> SZ_BURST_SHIFT));
@@ -298,9 +297,9 @@ static bool sz_can_wait(const struct sz_flow *fl, u64 now_ns)
 /* An echo so soon after a decision that it can wait for the next one. */
 static void sz_between(struct sz_flow *fl, const struct sz_sock *ss)
 {
-	u16 told = READ_ONCE(ss->tel->queue);
+	u32 told_ns = fl_tel_ns(READ_ONCE(ss->tel->queue));
 
-	fl->told = fl->between ? (told + fl->told) / 2 : told;
+	fl->told_ns = fl->between ? (told_ns + fl->told_ns) / 2 : told_ns;
 	fl->between = true;
 }
 

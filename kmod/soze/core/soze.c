@@ -36,8 +36,9 @@
  *     is left, the sum of rates, is the same error for all flows. But no flow falls at
  *     once below two packets in an RTT: it would not hear that the queue is gone.
  *  7. A new flow doubles its rate in an RTT until it meets the share that D
- *     tells, or falls to it. Then m is 1/(1 + round trips) for 16 round trips if
- *     that is larger: an average of what it has seen.
+ *     tells, or falls to it. Then m is 1/(1 + round trips / 2) for 32 round trips
+ *     if that is larger: an average of what it has seen, the later the more, since
+ *     it has seen its own overshoot first.
  *
  *  8. D beyond that of 2^17 times weight 1 speaks of no share. It is waited for,
  *     down to a quarter of the rate, and not learned, nor is a queue that another
@@ -409,7 +410,7 @@ static void sz_on_ack_steady(struct sz_core *sz, const struct sz_par *par,
 		step = sz_light_step(sz, par, per_ns, rtts, step);
 	} else if (sz->age < SZ_AGE_MAX) {
 		s64 mean = sz_mul(error, div_u64(1ULL << (2 * SZ_SHIFT),
-						 SZ_ONE + sz->age)) *
+						 SZ_ONE + (sz->age >> 1))) *
 			   (1 << SZ_STEP_SHIFT);
 
 		sz->age += part;

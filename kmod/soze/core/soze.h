@@ -31,7 +31,7 @@
 #define SZ_WEIGHT_MAX_MILLI	1000000
 
 /* Round trips during which a flow averages, << SZ_SHIFT. */
-#define SZ_AGE_MAX		(16U << SZ_SHIFT)
+#define SZ_AGE_MAX		(32U << SZ_SHIFT)
 
 /**
  * struct sz_conf - what the parameters follow from

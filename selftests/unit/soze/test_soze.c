@@ -126,7 +126,7 @@ TEST(no_step_at_a_bend)
 	for (d = bend - 20; d < bend + 20; d++) {
 		sz_init(&sz, &par, 0, 3125000000 >> 4, 1000);
 		sz.starting = false;
-		sz.age = 24U << SZ_SHIFT;
+		sz.age = SZ_AGE_MAX;
 		s.now_ns = 1000;
 		s.delay_ns = d;
 		sz_on_ack(&sz, &par, &s);
@@ -186,7 +186,7 @@ TEST(error_while_the_queue_stands_still)
 		s.delay_ns = sz_target_delay_ns(&par, L2(1e8));
 		sz_init(&sz, &par, 0, 200000000, 1000);
 		sz.starting = false;
-		sz.age = 24U << SZ_SHIFT;
+		sz.age = SZ_AGE_MAX;
 		sz.mean_l2 = L2(1e8);
 		sz.now_l2 = L2(1e8);
 		for (i = 1; i <= 400; i++) {
@@ -205,7 +205,7 @@ TEST(error_while_the_queue_stands_still)
 	/* an empty queue is not a queue that stands still */
 	sz_init(&sz, &par, 0, 200000000, 1000);
 	sz.starting = false;
-	sz.age = 24U << SZ_SHIFT;
+	sz.age = SZ_AGE_MAX;
 	s.delay_ns = 0;
 	for (i = 1; i <= 400; i++) {
 		s.now_ns = i * 2500;
@@ -219,7 +219,7 @@ TEST(error_while_the_queue_stands_still)
 	s.rtt_ns = 20000;
 	sz_init(&sz, &par, 0, 200000000, 1000);
 	sz.starting = false;
-	sz.age = 24U << SZ_SHIFT;
+	sz.age = SZ_AGE_MAX;
 	for (i = 1; i <= 400; i++) {
 		s.now_ns = i * 500;
 		sz_on_ack(&sz, &par, &s);
@@ -290,7 +290,7 @@ static double gain(u64 line_bps, u32 rtt_ns, u32 acks)
 	tinv = OF(sz_target_rate_l2(&par, 3000));
 	sz_init(&sz, &par, 0, tinv * 1.01, 1000);
 	sz.starting = false;
-	sz.age = 24U << SZ_SHIFT;
+	sz.age = SZ_AGE_MAX;
 	first = sz.rate_l2;
 	for (i = 1; i <= acks; i++) {
 		s.now_ns = (u64)rtt_ns * i / acks;
