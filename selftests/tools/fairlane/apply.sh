@@ -178,10 +178,10 @@ test_apply_new_namespace()
 	expect "hooks of telemetry 2" "$(in_ns cnew grep -c 'hooked 1' /proc/net/fairlane_telemetry)" -eq 1
 	expect "hits" "$(fairlane -n cnew -j policy show | jq -c 'map(.hits) | unique')" = '[0]'
 	ip -n cnew link set lo up
-	in_ns cnew iperf3 -s -p 5201 > /dev/null 2>&1 &
+	ip netns exec cnew iperf3 -s -p 5201 > /dev/null 2>&1 &
 	pids+=($!)
 	sleep 0.1
-	in_ns cnew bash -c 'exec 5<> /dev/tcp/127.0.0.1/5201; sleep 1000' &
+	ip netns exec cnew bash -c 'exec 5<> /dev/tcp/127.0.0.1/5201; exec sleep 1000' &
 	pids+=($!)
 	sleep 0.1
 	# the first connection ever made there
@@ -285,7 +285,7 @@ test_flow_cc()
 		exec ip netns exec ca bash -c "exec 5<> /dev/tcp/10.0.2.1/5202; sleep 1000"' &
 	pids+=($!)
 	for i in $(seq 40); do
-		in_ns ca bash -c 'exec 5<> /dev/tcp/10.0.2.1/5202; sleep 1000' &
+		ip netns exec ca bash -c 'exec 5<> /dev/tcp/10.0.2.1/5202; exec sleep 1000' &
 		pids+=($!)
 	done
 	sleep 0.5

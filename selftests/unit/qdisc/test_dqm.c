@@ -78,7 +78,8 @@ static void run(const struct dqm_par *p, double change_ms, u64 other)
 		last = i;
 	}
 	got.period_ms = n > 1 ? (last - first) * (RTT_D_NS / 1e6) / (n - 1) : 0;
-	printf("# form %d, theta %u ms: peak %.1f MB, settled %.1f ms, %.0f..%.0f us, period %.1f ms\n",
+	printf("# form %d, theta %u ms: peak %.1f MB, settled %.1f ms, %.0f to %.0f us, "
+	       "period %.1f ms\n",
 	       p->form, p->theta_ns / 1000000, 4 * got.peak_bytes / 1e6, got.settled_ms,
 	       got.least_us, got.most_us, got.period_ms);
 }
