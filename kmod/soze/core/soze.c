@@ -34,7 +34,7 @@
  *     more than what is in flight, after a change a bound for the queue.
  *  6. A new weight scales the rate at once: shares are right in an RTT, and what
  *     is left, the sum of rates, is the same error for all flows. But no flow falls at
- *     once below two packets in an RTT: it would not hear that the queue is gone.
+ *     once below a packet in an RTT: it would not hear that the queue is gone.
  *  7. A new flow doubles its rate in an RTT until it meets the share that D
  *     tells, or falls to it. Then m is 1/(1 + round trips / 2) for 32 round trips
  *     if that is larger: an average of what it has seen, the later the more, since
@@ -93,8 +93,6 @@
 #define SZ_GAIN_PART		6
 /* m of (7): the largest gain in an RTT. The paper has 0 < m < 2 (lemma 3.1). */
 #define SZ_M			(SZ_ONE / 4)
-/* (6): packets in an RTT, log2, below which no new weight takes a flow at once. */
-#define SZ_GLIDE_PKTS_L2	1
 /* Largest error that the arithmetic carries. */
 #define SZ_ERROR_MAX		((s64)BIT_ULL(37))
 /* Pace below the rate, at least, octaves: what is sent next waits for the pace. */
@@ -211,13 +209,12 @@ void sz_restart(struct sz_core *sz, const struct sz_par *par, u64 now_ns,
 	sz_moved(sz, par);
 }
 
-/* How far the rate is above two packets in an RTT, negated, octaves. */
+/* How far the rate is above a packet in an RTT, negated, octaves. */
 static s64 sz_glide_l2(const struct sz_core *sz, const struct sz_par *par)
 {
 	if (!sz->rtt_ns)
 		return -SZ_ERROR_MAX;
-	return (s64)par->packet_l2 - sz_log2(sz->rtt_ns) +
-	       SZ_GLIDE_PKTS_L2 * SZ_ONE - sz->rate_l2;
+	return (s64)par->packet_l2 - sz_log2(sz->rtt_ns) - sz->rate_l2;
 }
 
 /**

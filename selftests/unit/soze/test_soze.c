@@ -338,31 +338,31 @@ TEST(weight_scales_at_once)
 	CHECK_NEAR(sz.weight_l2, L2(0.001), 2);
 }
 
-/* A flow that falls to less hears of the line that it leaves for two packets in an RTT. */
-TEST(weight_falls_to_two_packets_in_an_rtt)
+/* A flow that falls to less hears of the line that it leaves for a packet in an RTT. */
+TEST(weight_falls_to_a_packet_in_an_rtt)
 {
 	struct sz_sample s = { .now_ns = 1000000, .rtt_ns = 1000000 };
 	struct sz_par par;
 	struct sz_core sz;
-	double two;
+	double one;
 
 	REQUIRE(!sz_par_init(&par, &paper));
-	two = 2 * par.wire_bytes * 1e9 / s.rtt_ns;
-	sz_init(&sz, &par, 0, 1000 * two, 1000);
+	one = par.wire_bytes * 1e9 / s.rtt_ns;
+	sz_init(&sz, &par, 0, 1000 * one, 1000);
 	s.delay_ns = sz.target_ns;
 	sz.starting = false;
 	sz_on_ack(&sz, &par, &s);
-	sz.rate_l2 = L2(1000 * two);
+	sz.rate_l2 = L2(1000 * one);
 	sz_set_weight(&sz, &par, 10);
-	CHECK(fabs(OF(sz.rate_l2) / two - 10) < 0.001);
-	sz.rate_l2 = L2(5 * two);
+	CHECK(fabs(OF(sz.rate_l2) / one - 10) < 0.001);
+	sz.rate_l2 = L2(5 * one);
 	sz_set_weight(&sz, &par, 1);
-	CHECK(fabs(OF(sz.rate_l2) / two - 1) < 0.001);
+	CHECK(fabs(OF(sz.rate_l2) / one - 1) < 0.001);
 	/* a flow that has less neither falls nor rises */
-	sz.rate_l2 = L2(two / 4);
+	sz.rate_l2 = L2(one / 4);
 	sz.weight_l2 = L2(0.002);
 	sz_set_weight(&sz, &par, 1);
-	CHECK(fabs(OF(sz.rate_l2) / two - 1 / 4.) < 0.001);
+	CHECK(fabs(OF(sz.rate_l2) / one - 1 / 4.) < 0.001);
 }
 
 TEST(start_doubles_in_an_rtt_and_stops_at_the_share)
