@@ -540,7 +540,7 @@ static int parse(struct spec *s, char **argv)
 			continue;
 		}
 		if (!strcmp(*argv, "option")) {
-			for (i = 0; i < 3 && strcmp(options[i], value); i++)
+			for (i = 0; i < ARRAY_SIZE(options) && strcmp(options[i], value); i++)
 				;
 			s->option = i;
 			continue;
@@ -553,7 +553,7 @@ static int parse(struct spec *s, char **argv)
 			return -1;
 		*keys[i].value = atoi(value);
 	}
-	return s->option > OPTION_INT || (s->v != 4 && s->v != 6) ||
+	return s->option > OPTION_LOAD || (s->v != 4 && s->v != 6) ||
 	       s->payload < 0 || s->payload > 60000 ? -1 : 0;
 }
 

@@ -66,8 +66,8 @@ static void run(const struct dqm_par *p, double change_ms, u64 other)
 		if (got.delay_us[i] < 750 || got.delay_us[i] > 1250)
 			got.settled_ms = i * (RTT_D_NS / 1e6);
 		if (i > STEPS / 2) {
-			got.most_us = got.delay_us[i] > got.most_us ? got.delay_us[i] : got.most_us;
-			got.least_us = got.delay_us[i] < got.least_us ? got.delay_us[i] : got.least_us;
+			got.most_us = fmax(got.most_us, got.delay_us[i]);
+			got.least_us = fmin(got.least_us, got.delay_us[i]);
 		}
 	}
 	for (n = 0, i = STEPS / 4; i < STEPS; i++) {
@@ -78,8 +78,7 @@ static void run(const struct dqm_par *p, double change_ms, u64 other)
 		last = i;
 	}
 	got.period_ms = n > 1 ? (last - first) * (RTT_D_NS / 1e6) / (n - 1) : 0;
-	printf("# form %d, theta %u ms: peak %.1f MB, settled %.1f ms, %.0f to %.0f us, "
-	       "period %.1f ms\n",
+	printf("# form %d, theta %u ms: peak %.1f MB, settled %.1f ms, %.0f..%.0f us, period %.1f ms\n",
 	       p->form, p->theta_ns / 1000000, 4 * got.peak_bytes / 1e6, got.settled_ms,
 	       got.least_us, got.most_us, got.period_ms);
 }
