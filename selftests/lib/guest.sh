@@ -60,10 +60,12 @@ remove_module()
 	done
 }
 
-# Removes the namespaces $*, of which there need not be any.
+# Removes the namespaces $*, of which there need not be any, and ends what runs there: a
+# process that stays would keep the namespace, its sockets and the modules that they use.
 drop_nodes()
 {
 	for n in "$@"; do
+		ip netns pids "$n" | xargs -r kill -KILL
 		ip netns del "$n"
 	done 2> /dev/null
 }

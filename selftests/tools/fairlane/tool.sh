@@ -488,9 +488,10 @@ test_check_report()
 			= "$key sysctl net.ipv4.$key=1"
 		in_ns ca sysctl -q -w net.ipv4."$key"=1
 	done
-	# sockets of the tests before end in the background
+	# Sockets of the tests before end in the background, those whose network is gone only
+	# after their last retransmission: some 100 s.
 	for module in tcp_prioplus tcp_ledbat tcp_swift; do
-		remove_module $module 30 1 || fault "$module stays in use"
+		remove_module $module 30 10 || fault "$module stays in use"
 	done
 	fairlane -n ca -j check > /run/check
 	expect "exit status without control" $? -eq 3
