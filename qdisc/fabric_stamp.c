@@ -249,7 +249,7 @@ static u16 fabric_load_raise(struct fabric_sched *q, u16 old, u64 now_ns)
 
 	if (fl_load_type(old) != FL_LOAD_OPEN)
 		return old;
-	value = fabric_load_value(q, old >> FL_LOAD_RTT_SHIFT & FL_LOAD_RTT_MAX, now_ns);
+	value = fabric_load_value(q, fl_load_time(old), now_ns);
 	if (value <= (old & FL_LOAD_MAX))
 		return old;
 	return (old & ~FL_LOAD_MAX) | value;

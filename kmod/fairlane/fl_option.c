@@ -352,6 +352,8 @@ static __always_inline bool fl_option_in_window(const struct sock *sk,
  * @echo: delay or load of the peer's
  * @open: @met has a meaning
  * @echoes: so has @echo
+ * @near: @met is the load of the way to the border router
+ * @tells: @echo is the rate that the far one asks for
  */
 struct fl_option_said {
 	enum fl_tel_format format;
@@ -359,6 +361,8 @@ struct fl_option_said {
 	u16 echo;
 	bool open;
 	bool echoes;
+	bool near;
+	bool tells;
 };
 
 /* Numbers of any value have a meaning; words of types that are not known have none. */
@@ -372,12 +376,34 @@ static void fl_option_read(struct fl_option_said *said, const u8 *at)
 		said->open = true;
 		said->echo = echo;
 		said->echoes = echo != FL_TELEMETRY_NO_ECHO;
+		said->near = false;
+		said->tells = false;
 		return;
 	}
-	said->met = met & FL_LOAD_MAX;
 	said->open = fl_load_type(met) == FL_LOAD_OPEN;
-	said->echo = echo & FL_LOAD_MAX;
+	said->near = fl_load_type(met) == FL_LOAD_CLOSED;
+	said->met = met & (said->near ? FL_LOAD_TELL_MAX : FL_LOAD_MAX);
 	said->echoes = fl_load_type(echo) == FL_LOAD_ECHO;
+	said->tells = fl_load_type(echo) == FL_LOAD_TELL;
+	said->echo = echo & (said->tells ? FL_LOAD_TELL_MAX : FL_LOAD_MAX);
+}
+
+/* What border routers say to a socket that wants loads. They write it into what goes to the
+ * sender of data: in a segment with data the forward word is about that data.
+ */
+static void fl_option_take_border(struct fl_tel *tel, const struct fl_option_said *said,
+				  bool data)
+{
+	if (READ_ONCE(tel->format) != FL_TEL_LOAD)
+		return;
+	if (said->near && !data) {
+		WRITE_ONCE(tel->near, said->met);
+		WRITE_ONCE(tel->nears, tel->nears + 1);
+	}
+	if (said->tells) {
+		WRITE_ONCE(tel->tell, said->echo);
+		WRITE_ONCE(tel->tells, tel->tells + 1);
+	}
 }
 
 /* Takes in what an option says. A socket whose congestion control does not use it gets an
@@ -408,6 +434,8 @@ static void fl_option_take(struct sock *sk, struct fl_tel_net *tn,
 		WRITE_ONCE(tel->echoes, tel->echoes + 1);
 		fl_tel_add(tn, FL_TEL_ECHOES);
 	}
+	if (unlikely(said.near || said.tells))
+		fl_option_take_border(tel, &said, data);
 }
 
 static noinline bool fl_option_csum_made_ok(struct sk_buff *skb, u8 pf,
@@ -442,7 +470,7 @@ static noinline void fl_option_bad(struct sk_buff *skb, struct fl_tel_net *tn,
 		return;
 	sk = skb->sk ?: fl_option_find(skb, th, state);
 	tel = fl_option_connected(sk) ? fl_tel_lookup(sk) : NULL;
-	if (tel)
+	if (tel && READ_ONCE(tel->bad) != U16_MAX)
 		WRITE_ONCE(tel->bad, tel->bad + 1);
 }
 

@@ -37,7 +37,7 @@ bool fl_owd_want(struct sock *sk, struct fl_tel **tel, bool want)
 	if (!old)
 		return false;
 	memset(&old->owd, 0, sizeof(old->owd));
-	old->owd_echoes = READ_ONCE(old->echoes);
+	old->owd.echoes = READ_ONCE(old->echoes);
 	WRITE_ONCE(*tel, old);
 	return true;
 }
@@ -67,8 +67,8 @@ u32 fl_owd_sample(struct fl_tel *tel, u64 now_ns, u32 rtt_ns, u32 base_ns,
 	if (!tel)
 		return rtt_ns;
 	echoes = READ_ONCE(tel->echoes);
-	s.fresh = echoes != tel->owd_echoes;
-	tel->owd_echoes = echoes;
+	s.fresh = echoes != tel->owd.echoes;
+	tel->owd.echoes = echoes;
 	s.ahead_ns = fl_tel_ns(READ_ONCE(tel->queue));
 	s.back_ns = fl_tel_ns(READ_ONCE(tel->back));
 	return fl_owd_delay(&tel->owd, &s);

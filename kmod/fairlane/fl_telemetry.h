@@ -97,8 +97,11 @@ struct fl_tel_net {
  * @watched: somebody wants @ttl
  * @ttl: TTL or hop limit of the newest segment; 0 = none has come
  * @echoes: how many have come
- * @bad: malformed options that came
- * @owd_echoes: @echoes at the last fl_owd_sample(); socket lock
+ * @bad: malformed options that came, U16_MAX or more
+ * @near: newest load of the way to the border router, as it came: time:4 | load:10
+ * @tell: newest rate that the far border router asks for, as of fl_load_rate_code()
+ * @nears: how many loads to the border have come, modulo 256
+ * @tells: how many rates
  * @ref: the table's, and one of a congestion control
  * @rtt: with a load: over what time it is wanted, as of fl_load_rtt()
  * @format: the option that is sent, enum fl_tel_format; its congestion control's
@@ -123,8 +126,11 @@ struct fl_tel {
 	bool watched;
 	u8 ttl;
 	u32 echoes;
-	u32 bad;
-	u32 owd_echoes;
+	u16 near;
+	u16 tell;
+	u8 nears;
+	u8 tells;
+	u16 bad;
 	refcount_t ref;
 	u8 rtt;
 	u8 format;

@@ -69,10 +69,58 @@ static inline u8 fl_load_rtt(u32 rtt_ns)
 	return min_t(u32, fls64(whole), FL_LOAD_RTT_MAX);
 }
 
+/* A rate that a border router tells: exponent:5 | part:9, bytes/s. */
+#define FL_LOAD_RATE_BITS	9
+#define FL_LOAD_RATE_MASK	0x1ff
+#define FL_LOAD_RATE_EXPONENTS	32
+
+/**
+ * fl_load_rate_code() - a rate as the option tells it
+ * @rate: bytes/s
+ *
+ * Return: its number, rounded down by less than 0.2 %; 0 stands for 512 bytes/s or less,
+ * FL_LOAD_TELL_MAX for 2.2 Tbyte/s or more.
+ */
+static inline u16 fl_load_rate_code(u64 rate)
+{
+	int exponent = fls64(rate) - (FL_LOAD_RATE_BITS + 1);
+
+	if (exponent < 0)
+		return 0;
+	if (exponent >= FL_LOAD_RATE_EXPONENTS)
+		return FL_LOAD_TELL_MAX;
+	return exponent << FL_LOAD_RATE_BITS | (rate >> exponent & FL_LOAD_RATE_MASK);
+}
+
+/**
+ * fl_load_rate_of() - the rate that a number in the option stands for
+ * @code: the number; what is above FL_LOAD_TELL_MAX is not looked at
+ *
+ * Return: bytes/s, 512 to below 2^41.
+ */
+static inline u64 fl_load_rate_of(u16 code)
+{
+	u64 part = BIT(FL_LOAD_RATE_BITS) | (code & FL_LOAD_RATE_MASK);
+
+	return part << ((code & FL_LOAD_TELL_MAX) >> FL_LOAD_RATE_BITS);
+}
+
 /* Type of a word of the option. */
 static inline u8 fl_load_type(u16 word)
 {
 	return word >> FL_LOAD_TYPE_SHIFT;
+}
+
+/* Number of the time in a forward word. */
+static inline u8 fl_load_time(u16 word)
+{
+	return word >> FL_LOAD_RTT_SHIFT & FL_LOAD_RTT_MAX;
+}
+
+/* A word of the option: type, time or 0, load. */
+static inline u16 fl_load_word(u8 type, u8 time, u16 load)
+{
+	return type << FL_LOAD_TYPE_SHIFT | time << FL_LOAD_RTT_SHIFT | load;
 }
 
 #endif /* FL_CORE_LOAD_H */

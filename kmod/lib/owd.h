@@ -11,11 +11,13 @@
 /**
  * struct fl_owd - what a flow remembers
  * @heard_ns: when the newest echo came, monotonic ns
+ * @echoes: the caller's: how many had come at the last sample
  * @unheard: ACKs with a delay since the newest echo, saturating
  * @on: echoes come
  */
 struct fl_owd {
 	u64 heard_ns;
+	u32 echoes;
 	u8 unheard;
 	bool on;
 };

@@ -11,6 +11,8 @@
 -- fairlane.load	largest load of a port that this segment met, 1 = full
 -- fairlane.load_echo	that of the peer's data; absent if it tells nothing
 -- fairlane.load_time	time over which loads are meant, ns
+-- fairlane.load_near	load of the way to the border router, which says it
+-- fairlane.tell	rate that the far border router asks for, byte/s
 --
 -- credit.type		1 REQUEST, 2 GRANT, 3 CREDIT, 4 GREEN, 5 RED, 6 SEEN
 -- credit.number	of a credit: the newest that came (REQUEST), the one before the first (GRANT),
@@ -30,7 +32,7 @@
 local EXID = 0x464c
 local LOAD_EXID = 0x464d
 local LOAD_MAX = 0x3ff
-local OPEN, ECHO = 0, 1
+local OPEN, ECHO, CLOSED, TELL = 0, 1, 2, 3
 local LENGTH = 8
 local UNIT_NS = 16
 local COARSE = 0x8000
@@ -46,6 +48,8 @@ f.saturated = ProtoField.bool("fairlane.saturated", "Saturated")
 f.load = ProtoField.double("fairlane.load", "Load")
 f.load_echo = ProtoField.double("fairlane.load_echo", "Echoed load")
 f.load_time = ProtoField.uint32("fairlane.load_time", "Over (ns)", base.DEC)
+f.load_near = ProtoField.double("fairlane.load_near", "Load to the border")
+f.tell = ProtoField.double("fairlane.tell", "Rate asked for (byte/s)")
 local malformed = ProtoExpert.new("fairlane.malformed", "Malformed telemetry option",
 	expert.group.MALFORMED, expert.severity.ERROR)
 fairlane.experts = { malformed }
@@ -87,8 +91,14 @@ local function show_load(option, tree)
 	local sub = tree:add(fairlane, option)
 	local code = option(4, 2):bitfield(6, 10)
 	local told = option(6, 2):bitfield(6, 10)
+	local forward = option(4, 2):bitfield(0, 2)
+	local reverse = option(6, 2):bitfield(0, 2)
 
-	if option(4, 2):bitfield(0, 2) == OPEN then
+	if forward == CLOSED then
+		sub:add(f.load_near, option(4, 2), load_of(code))
+		sub:add(f.load_time, option(4, 2), 8192 * 2 ^ option(4, 2):bitfield(2, 4))
+		sub:append_text(string.format(", to the border %.3f", load_of(code)))
+	elseif forward == OPEN then
 		sub:add(f.load, option(4, 2), load_of(code))
 		sub:add(f.load_time, option(4, 2), 8192 * 2 ^ option(4, 2):bitfield(2, 4))
 		sub:append_text(string.format(", load %.3f", load_of(code)))
@@ -96,7 +106,12 @@ local function show_load(option, tree)
 			sub:add(f.saturated, option(4, 2), true)
 		end
 	end
-	if option(6, 2):bitfield(0, 2) == ECHO then
+	if reverse == TELL then
+		local rate = (512 + option(6, 2):bitfield(7, 9)) * 2 ^ option(6, 2):bitfield(2, 5)
+
+		sub:add(f.tell, option(6, 2), rate)
+		sub:append_text(string.format(", asks for %.0f byte/s", rate))
+	elseif reverse == ECHO then
 		sub:add(f.load_echo, option(6, 2), load_of(told))
 		sub:append_text(string.format(", echo %.3f", load_of(told)))
 	end

@@ -64,6 +64,44 @@ TEST(time_is_not_below_the_rtt)
 	}
 }
 
+TEST(rates_of_a_border_router)
+{
+	u64 rate, before = 0;
+	u16 code;
+
+	CHECK_EQ(fl_load_rate_code(0), 0);
+	CHECK_EQ(fl_load_rate_code(511), 0);
+	CHECK_EQ(fl_load_rate_code(512), 0);
+	CHECK_EQ(fl_load_rate_code(513), 1);
+	CHECK_EQ(fl_load_rate_code(1024), 0x200);
+	/* 25 Gbit/s is 745 * 2^22 bytes/s and a rest */
+	CHECK_EQ(fl_load_rate_code(3125000000ULL), 22 << 9 | (745 - 512));
+	CHECK_EQ(fl_load_rate_of(22 << 9 | (745 - 512)), 745ULL << 22);
+	CHECK_EQ(fl_load_rate_code(1ULL << 41), FL_LOAD_TELL_MAX);
+	CHECK_EQ(fl_load_rate_code(~0ULL), FL_LOAD_TELL_MAX);
+	CHECK_EQ(fl_load_rate_of(FL_LOAD_TELL_MAX), 1023ULL << 31);
+	/* the type of the word does not count */
+	CHECK_EQ(fl_load_rate_of(0xc000), 512u);
+	for (rate = 512; rate < 1ULL << 41; rate += rate / 3001 + 1) {
+		u64 told = fl_load_rate_of(fl_load_rate_code(rate));
+
+		CHECK(told <= rate && (rate - told) * 500 < rate);
+		CHECK(told >= before);
+		before = told;
+	}
+	for (code = 0; code <= FL_LOAD_TELL_MAX; code++)
+		CHECK_EQ(fl_load_rate_code(fl_load_rate_of(code)), code);
+}
+
+TEST(words)
+{
+	CHECK_EQ(fl_load_word(FL_LOAD_CLOSED, 2, FL_LOAD_ONE), 0x8a00);
+	CHECK_EQ(fl_load_type(0x8a00), FL_LOAD_CLOSED);
+	CHECK_EQ(fl_load_time(0x8a00), 2);
+	CHECK_EQ(fl_load_type(0xffff), FL_LOAD_TELL);
+	CHECK_EQ(fl_load_time(0xffff), FL_LOAD_RTT_MAX);
+}
+
 TEST(one_of_two_options)
 {
 	u8 th[FL_TCP_MAX_BYTES] = { 0 };

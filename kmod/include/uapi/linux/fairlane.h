@@ -214,10 +214,14 @@ enum {
 /*
  * The option that FABRIC_STAMP_LOAD and _POWER raise, of the same length and kind:
  *	kind 253 | length 8 | ExID be16 | forward be16 | reverse be16
- * forward: type:2 (OPEN) | rtt:4 | load:10; reverse: type:2 (NONE, ECHO) | 0:4 | load:10.
+ * forward: type:2 (OPEN, CLOSED) | rtt:4 | load:10;
+ * reverse: type:2 (NONE, ECHO) | 0:4 | load:10, or type:2 (TELL) | rate:14.
  * load is exponent:3 | part:7 and means (128 + part) / 128 * 2^(exponent - 4): 1 is a
  * full line without a queue; 0 is that or less, MAX 15.9 or more. rtt says over what time
  * it is meant: 8192 ns << rtt. The larger number is the larger load.
+ * rate is exponent:5 | part:9 and means (512 + part) << exponent bytes/s.
+ * CLOSED and TELL are those of border routers (Documentation/mlcc.rst), on what goes to
+ * the sender of the data.
  */
 #define FL_LOAD_EXID		0x464d
 #define FL_LOAD_MAX		0x3ff	/* also the mask of the field */
@@ -227,8 +231,11 @@ enum {
 #define FL_LOAD_RTT_NS_SHIFT	13
 #define FL_LOAD_TYPE_SHIFT	14
 #define FL_LOAD_OPEN		0	/* forward: switches raise it */
+#define FL_LOAD_CLOSED		2	/* forward: load of the way to the border, switches pass it on */
 #define FL_LOAD_NONE		0	/* reverse: nothing has come since the last one */
 #define FL_LOAD_ECHO		1
+#define FL_LOAD_TELL		3	/* reverse: rate that the far border asks for */
+#define FL_LOAD_TELL_MAX	0x3fff	/* also the mask of the field */
 
 /* TCP-INT's option (p4app-TCP-INT v0.4), fields of which a switch writes:
  * byte 3 queue depth (0x80 | bytes / 8192), largest over the hops; byte 4 the
