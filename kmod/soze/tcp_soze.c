@@ -7,10 +7,7 @@
  * switches (sch_fabric, "stamp soze") and reflected by the receiver, which needs
  * fairlane.ko too, with any congestion control.
  *
- * Without telemetry (yet, or any more: nothing heard for 8 RTTs with ACKs of 16
- * packets in them) a flow is a Reno flow: slow start, one packet an RTT, half of
- * the window after a loss. The first echo makes it a Söze flow, with what it
- * sends then. struct fl_info and net/fairlane_telemetry tell of it.
+ * Without telemetry a flow is a Reno flow (fairlane/fl_guided.h).
  *
  * The rate is enforced by pacing. It is payload that the stack paces and lines
  * that are shared, so both forms of the rate are kept (payload_l2). cwnd is the
@@ -46,11 +43,6 @@
 #include "sz_flow.h"
 #include "sz_trace.h"
 
-/* Without an echo for so many RTTs and packets acknowledged: fall back. */
-#define SZ_LOST_RTTS		8
-#define SZ_LOST_PKTS		16
-/* Nothing sent for so many RTTs: the rate is old. */
-#define SZ_IDLE_RTTS		16
 /* RTT that the delay told explains: base RTT, this, and 4 times the delay. */
 #define SZ_HIDDEN_SLACK_NS	20000
 #define SZ_HIDDEN_DELAYS	4
@@ -60,8 +52,6 @@
 #define SZ_DECIDE_SHIFT		3
 /* What is acknowledged at once is forgotten by this part in a decision, log2. */
 #define SZ_BURST_SHIFT		3
-/* With the times of so many packets known, no others are noted. */
-#define SZ_NOTED_PKTS		2
 /* As much of it, in packets, the window has room for anyway; in smaller windows than the
  * second it is left out: what comes at once there was sent at once.
  */
@@ -70,11 +60,9 @@
 
 static struct kmem_cache *sz_cache;
 
-static struct sz_flow *sz_flow_of(const struct sock *sk)
+static struct sz_flow *sz_flow_of(const struct fl_guided *g)
 {
-	const struct sz_sock *ss = inet_csk_ca(sk);
-
-	return rcu_dereference_protected(ss->flow, true);
+	return container_of(g, struct sz_flow, g);
 }
 
 /**
@@ -115,28 +103,23 @@ static void sz_configure(const struct sock *sk, struct sz_flow *fl,
 	fl->payload_l2 = sz_log2(tcp_sk(sk)->mss_cache) - sz_log2(wire);
 }
 
-/* Has anything changed that sz_configure() or the core look at? @pf: the profile */
-static void sz_refresh(const struct sock *sk, const struct sz_sock *ss,
-		       struct sz_flow *fl, const struct fl_profile *pf)
+/* Something has changed that sz_configure() or the core look at. @pf: the profile */
+static void sz_refresh(const struct sock *sk, const struct fl_guided_sock *gs,
+		       struct fl_guided *g, const struct fl_profile *pf)
 {
-	u32 gen = fl_settings_gen(ss->fs, pf);
-	u16 mss = min_t(u32, tcp_sk(sk)->mss_cache, U16_MAX);
+	struct sz_flow *fl = sz_flow_of(g);
 
-	if (likely(gen == fl->gen && mss == fl->mss))
-		return;
-	fl->gen = gen;
-	fl->mss = mss;
-	sz_configure(sk, fl, ss->fs, pf);
-	fl->set_base_ns = fl_sock_base_rtt_ns(ss->fs, pf);
-	if (fl->telling)
+	sz_configure(sk, fl, gs->fs, pf);
+	if (g->telling)
 		sz_set_weight(&fl->core, &fl->par,
-			      fl_sock_weight_milli(sk, ss->fs));
+			      fl_sock_weight_milli(sk, gs->fs));
 }
 
 /* Put the core's rate and window into the socket. */
-static void sz_apply(struct sock *sk, struct sz_flow *fl)
+static void sz_apply(struct sock *sk, const struct fl_guided_sock *gs, struct fl_guided *g)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
+	struct sz_flow *fl = sz_flow_of(g);
 	unsigned long rate;
 	u32 pkts, burst_pkts = fl->burst_pkts;
 
@@ -151,59 +134,20 @@ static void sz_apply(struct sock *sk, struct sz_flow *fl)
 	WRITE_ONCE(sk->sk_pacing_rate, rate);
 }
 
-/* Bytes a second on the line of a window in an RTT. */
-static u64 sz_rate_of(const struct sock *sk, u32 pkts, u32 rtt_ns)
-{
-	return div_u64((u64)min_t(u32, pkts, BIT(17)) * fl_wire_bytes(sk) *
-		       NSEC_PER_SEC, max_t(u32, rtt_ns, 1000));
-}
-
 /* The first echo (again): go on with what is sent now. After Reno's slow start
  * that is a share already, and the queue is Reno's.
  */
-static void sz_begin(struct sock *sk, const struct sz_sock *ss,
-		     struct sz_flow *fl, u32 rtt_ns, u64 now_ns)
+static void sz_begin(struct sock *sk, const struct fl_guided_sock *gs,
+		     struct sz_flow *fl, u32 rtt_ns)
 {
-	u32 weight_milli = fl_sock_weight_milli(sk, ss->fs);
-	u32 pkts = min_t(u32, tcp_snd_cwnd(tcp_sk(sk)),
-			 max_t(u32, tcp_packets_in_flight(tcp_sk(sk)),
-			       TCP_INIT_CWND));
-	u64 rate = sz_rate_of(sk, pkts, rtt_ns);
+	bool share = fl->g.ever || !tcp_in_slow_start(tcp_sk(sk));
+	u32 weight_milli = fl_sock_weight_milli(sk, gs->fs);
+	u64 rate = fl_guided_begin(sk, &fl->g, rtt_ns);
 
-	if (fl->ever || !tcp_in_slow_start(tcp_sk(sk)))
-		sz_resume(&fl->core, &fl->par, now_ns, rate, weight_milli);
+	if (share)
+		sz_resume(&fl->core, &fl->par, fl->g.ack_ns, rate, weight_milli);
 	else
-		sz_init(&fl->core, &fl->par, now_ns, rate, weight_milli);
-	fl->telling = true;
-	fl->ever = true;
-	tcp_sk(sk)->snd_ssthresh = TCP_INFINITE_SSTHRESH;
-}
-
-/* Reno from here on, until an echo comes. */
-static void sz_fall_back(struct sock *sk, struct sz_flow *fl)
-{
-	struct tcp_sock *tp = tcp_sk(sk);
-
-	fl->telling = false;
-	fl->rest_ns = 0;
-	tp->snd_ssthresh = max_t(u32, tcp_snd_cwnd(tp), 2);
-	WRITE_ONCE(sk->sk_pacing_rate, READ_ONCE(sk->sk_max_pacing_rate));
-	fl_tel_note_fallback(sk);
-}
-
-/* Reno, as far as it concerns ACKs. */
-static void sz_reno_ack(struct sock *sk, const struct rate_sample *rs)
-{
-	struct tcp_sock *tp = tcp_sk(sk);
-	u32 acked = max_t(s32, rs->acked_sacked, 0);
-
-	if (!acked || inet_csk(sk)->icsk_ca_state == TCP_CA_Recovery ||
-	    inet_csk(sk)->icsk_ca_state == TCP_CA_CWR || !tcp_is_cwnd_limited(sk))
-		return;
-	if (tcp_in_slow_start(tp))
-		acked = tcp_slow_start(tp, acked);
-	if (acked)
-		tcp_cong_avoid_ai(tp, tcp_snd_cwnd(tp), acked);
+		sz_init(&fl->core, &fl->par, fl->g.ack_ns, rate, weight_milli);
 }
 
 /* RTT less what ACKs wait on their way back: that is no queue of the data's.
@@ -249,25 +193,30 @@ static u64 sz_bps_of(const struct sz_flow *fl)
 }
 
 /* An echo has come: its delay, and the RTT without it. */
-static void sz_heard(struct sock *sk, const struct sz_sock *ss,
-		     struct sz_flow *fl, u32 rtt_ns, u64 now_ns)
+static void sz_heard(struct sock *sk, const struct fl_guided_sock *gs, struct fl_guided *g,
+		     const struct rate_sample *rs, u32 rtt_ns, u32 what)
 {
-	struct sz_sample s = { .now_ns = now_ns };
-	u32 base_ns = fl->set_base_ns ?: fl->base_ns;
-	u32 told_ns = fl_tel_ns(READ_ONCE(ss->tel->queue));
+	u32 base_ns = g->set_base_ns ?: g->base_ns;
+	u32 told_ns = fl_tel_ns(READ_ONCE(gs->tel->queue));
+	struct sz_flow *fl = sz_flow_of(g);
+	struct sz_sample s = { .now_ns = g->ack_ns };
 	u32 rest_ns, back_ns;
 
-	fl->queue_ns = fl->between ? (told_ns + fl->told_ns) / 2 : told_ns;
-	fl->between = false;
+	if (!g->telling) {
+		fl->rest_ns = 0;
+		fl->told_ns = SZ_UNTOLD;
+	}
+	fl->queue_ns = fl->told_ns == SZ_UNTOLD ? told_ns : (told_ns + fl->told_ns) / 2;
+	fl->told_ns = SZ_UNTOLD;
 	fl->burst_pkts = max_t(u16, fl->acked_pkts, fl->burst_pkts -
 			       (fl->burst_pkts >> SZ_BURST_SHIFT));
 	fl->acked_pkts = 0;
-	back_ns = fl_tel_ns(READ_ONCE(ss->tel->back));
+	back_ns = fl_tel_ns(READ_ONCE(gs->tel->back));
 	if (rtt_ns) {
 		/* differences have signs */
 		rtt_ns = min_t(u32, rtt_ns, S32_MAX);
 		fl->queue_ns += sz_hidden_ns(fl, sz_rtt_there_ns(rtt_ns, back_ns),
-					     now_ns, base_ns);
+					     s.now_ns, base_ns);
 		rest_ns = max_t(s32, rtt_ns - fl->queue_ns, 1);
 		if (!fl->rest_ns)
 			fl->rest_ns = rest_ns;
@@ -277,335 +226,102 @@ static void sz_heard(struct sock *sk, const struct sz_sock *ss,
 		return;
 	s.delay_ns = fl->queue_ns;
 	s.rtt_ns = fl->rest_ns + fl->queue_ns;
-	if (!fl->telling)
-		sz_begin(sk, ss, fl, s.rtt_ns, now_ns);
+	if (!g->telling)
+		sz_begin(sk, gs, fl, s.rtt_ns);
 	sz_on_ack(&fl->core, &fl->par, &s);
-	fl->updates++;
+	g->updates++;
 	if (trace_fl_soze_update_enabled())
 		trace_fl_soze_update(sk, fl->queue_ns, sz_target_of(fl), sz_bps_of(fl),
-				     fl_sock_weight_milli(sk, ss->fs));
+				     fl_sock_weight_milli(sk, gs->fs));
 }
 
 /* Was there a decision just now? */
-static bool sz_can_wait(const struct sz_flow *fl, u64 now_ns)
+static bool sz_can_wait(const struct sz_flow *fl)
 {
-	return fl->telling && sz_settled(&fl->core) &&
-	       now_ns - fl->core.last_ns <
+	return fl->g.telling && sz_settled(&fl->core) &&
+	       fl->g.ack_ns - fl->core.last_ns <
 	       (fl->rest_ns + fl->queue_ns) >> SZ_DECIDE_SHIFT;
 }
 
-/* An echo so soon after a decision that it can wait for the next one. */
-static void sz_between(struct sz_flow *fl, const struct sz_sock *ss)
+/* Has this ACK an echo so soon after a decision that it can wait for the next one? */
+static bool sz_waits(struct sock *sk, const struct fl_guided_sock *gs, struct fl_guided *g,
+		     u32 acked_pkts, bool heard)
 {
-	u32 told_ns = fl_tel_ns(READ_ONCE(ss->tel->queue));
+	struct sz_flow *fl = sz_flow_of(g);
+	u32 told_ns;
 
-	fl->told_ns = fl->between ? (told_ns + fl->told_ns) / 2 : told_ns;
-	fl->between = true;
-}
-
-/* No echo with this ACK. */
-static void sz_unheard(struct sock *sk, struct sz_flow *fl,
-		       const struct rate_sample *rs, u64 now_ns)
-{
-	u32 before = fl->unheard_pkts;
-	u64 limit_ns;
-
-	fl->unheard_pkts = min_t(u32, before + max_t(s32, rs->acked_sacked, 0),
-				 U16_MAX);
-	if (!fl->telling) {
-		if (!fl->ever && before <= SZ_LOST_PKTS &&
-		    fl->unheard_pkts > SZ_LOST_PKTS)
-			fl_tel_note_fallback(sk);
-		return;
-	}
-	limit_ns = SZ_LOST_RTTS * max_t(u64, (u64)fl->rest_ns + fl->queue_ns,
-					(u64)(tcp_sk(sk)->srtt_us >> 3) *
-					NSEC_PER_USEC);
-	if (fl->unheard_pkts > SZ_LOST_PKTS &&
-	    now_ns - fl->last_echo_ns > limit_ns)
-		sz_fall_back(sk, fl);
-}
-
-/* The times of packets in flight for the next ACKs, which are for two at most, mostly:
- * what was noted once serves several. With losses about it may be sent again.
- */
-static void sz_remember(struct sock *sk, struct fl_rtt *r)
-{
-	const struct tcp_sock *tp = tcp_sk(sk);
-
-	if (r->count < FL_RTT_AHEAD ||
-	    tp->sacked_out + tp->lost_out + tp->retrans_out ||
-	    !after(r->sent[FL_RTT_AHEAD - SZ_NOTED_PKTS].end_seq, tp->snd_una))
-		fl_rtt_remember(sk, r);
-}
-
-/* Context: each ACK of new data, softirq, socket lock held. */
-static void sz_cong_control(FL_CONG_CONTROL_ARGS)
-{
-	struct sz_sock *ss = inet_csk_ca(sk);
-	struct sz_flow *fl = sz_flow_of(sk);
-	struct tcp_sock *tp = tcp_sk(sk);
-	const struct fl_profile *pf;
-	u32 rtt_ns, echoes, acked_pkts;
-	u64 now_ns;
-	bool heard;
-
-	if (!fl || !ss->tel) {
-		sz_reno_ack(sk, rs);
-		return;
-	}
-	now_ns = tp->tcp_clock_cache;
-	fl->ack_ns = now_ns;
-	acked_pkts = max_t(s32, rs->acked_sacked, 0);
 	if (inet_csk(sk)->icsk_ca_state == TCP_CA_Open)
 		fl->acked_pkts = min_t(u32, fl->acked_pkts + acked_pkts, U16_MAX);
-	echoes = READ_ONCE(ss->tel->echoes);
-	heard = echoes != fl->echoes;
-	if (heard) {
-		fl->echoes = echoes;
-		fl->last_echo_ns = now_ns;
-		fl->unheard_pkts = 0;
-		if (sz_can_wait(fl, now_ns)) {
-			sz_between(fl, ss);
-			fl->una = tp->snd_una;
-			sz_remember(sk, &ss->rtt);
-			return;
-		}
-	}
-	pf = fl_profile_for(sk, ss->fs);
-	rtt_ns = fl_rtt_sample(sk, &ss->rtt, rs);
-	sz_refresh(sk, ss, fl, pf);
-	if (fl_full_packets(sk, &fl->una, acked_pkts) && rtt_ns &&
-	    rtt_ns < fl->base_ns)
-		fl->base_ns = rtt_ns;
-	if (heard)
-		sz_heard(sk, ss, fl, rtt_ns, now_ns);
-	else
-		sz_unheard(sk, fl, rs, now_ns);
-	if (fl->telling)
-		sz_apply(sk, fl);
-	else
-		sz_reno_ack(sk, rs);
-	fl_take_over(sk, READ_ONCE(pf->gso_segs));
-	sz_remember(sk, &ss->rtt);
+	if (!heard || !sz_can_wait(fl))
+		return false;
+	told_ns = fl_tel_ns(READ_ONCE(gs->tel->queue));
+	fl->told_ns = fl->told_ns == SZ_UNTOLD ? told_ns : (told_ns + fl->told_ns) / 2;
+	return true;
 }
 
-/* Losses and CE marks, once for each recovery. Context: socket lock held. */
-static void sz_set_state(struct sock *sk, u8 new_state)
+static void sz_cut(struct fl_guided *g, u8 state)
 {
-	struct sz_flow *fl = sz_flow_of(sk);
-	struct tcp_sock *tp = tcp_sk(sk);
+	struct sz_flow *fl = sz_flow_of(g);
 
-	if (new_state != TCP_CA_Recovery && new_state != TCP_CA_Loss &&
-	    new_state != TCP_CA_CWR)
-		return;
-	if (fl && fl->telling) {
-		sz_on_loss(&fl->core, &fl->par, new_state == TCP_CA_Loss);
-		sz_apply(sk, fl);
-	} else if (new_state != TCP_CA_Loss) {
-		/* after a timeout the stack has set both */
-		tcp_snd_cwnd_set(tp, max_t(u32, tcp_snd_cwnd(tp) >> 1, 2));
-		tp->snd_ssthresh = tcp_snd_cwnd(tp);
-	}
+	sz_on_loss(&fl->core, &fl->par, state == TCP_CA_Loss);
 }
 
-/* After a pause the rate says nothing. Context: socket lock held. */
-static void sz_cwnd_event(struct sock *sk, enum tcp_ca_event event)
+static void sz_again(struct fl_guided *g, u64 now_ns, u64 rate)
 {
-	struct sz_flow *fl = sz_flow_of(sk);
-	u32 rtt_ns;
-	u64 now_ns;
+	struct sz_flow *fl = sz_flow_of(g);
 
-	if (event != CA_EVENT_TX_START || !fl || !fl->telling)
-		return;
-	now_ns = tcp_sk(sk)->tcp_clock_cache;
-	rtt_ns = fl->rest_ns + fl->queue_ns;
-	if (now_ns - fl->ack_ns < (u64)SZ_IDLE_RTTS * rtt_ns)
-		return;
-	sz_restart(&fl->core, &fl->par, now_ns,
-		   sz_rate_of(sk, TCP_INIT_CWND, rtt_ns));
-	/* silence was not the path's fault */
-	fl->last_echo_ns = now_ns;
-	fl->unheard_pkts = 0;
-	sz_apply(sk, fl);
+	sz_restart(&fl->core, &fl->par, now_ns, rate);
 }
 
-/* Reno's; Söze's window is set with each ACK. */
-static u32 sz_ssthresh(struct sock *sk)
+static u32 sz_rtt_ns(const struct fl_guided *g)
 {
-	const struct sz_flow *fl = sz_flow_of(sk);
+	const struct sz_flow *fl = container_of(g, struct sz_flow, g);
 
-	if (fl && fl->telling)
-		return TCP_INFINITE_SSTHRESH;
-	return max_t(u32, tcp_snd_cwnd(tcp_sk(sk)) >> 1, 2);
+	return fl->rest_ns + fl->queue_ns;
 }
 
-static u32 sz_undo_cwnd(struct sock *sk)
+static void sz_info(const struct fl_guided *g, struct fl_info *info)
 {
-	const struct sz_flow *fl = sz_flow_of(sk);
-	struct tcp_sock *tp = tcp_sk(sk);
+	const struct sz_flow *fl = container_of(g, struct sz_flow, g);
 
-	if (fl && fl->telling)
-		return max_t(u32, tcp_snd_cwnd(tp), 1);
-	return max(tcp_snd_cwnd(tp), tp->prior_cwnd);
+	info->queue_ns = fl->queue_ns;
+	info->target_queue_ns = sz_target_of(fl);
+	info->delay_ns = sz_rtt_ns(g);
+	info->rate_bps = sz_bps_of(fl);
 }
 
-static u32 sz_min_tso_segs(struct sock *sk)
-{
-	return 1;
-}
-
-/* A new weight acts now, not with the next ACK. Context: socket lock held. */
-static void sz_changed(struct sock *sk)
-{
-	const struct sz_sock *ss = inet_csk_ca(sk);
-	struct sz_flow *fl = sz_flow_of(sk);
-
-	if (!fl || !fl->telling)
-		return;
-	sz_refresh(sk, ss, fl, fl_profile_for(sk, ss->fs));
-	sz_apply(sk, fl);
-}
-
-static const struct fl_cc sz_cc;
-
-/* What the flow does, for the control plane. Context: RCU, not locked. */
-static void sz_info(struct sock *sk, const struct fl_attached *at,
-		    struct fl_info *info)
-{
-	const struct sz_flow *fl = container_of(at, struct sz_flow, at);
-	const struct sz_sock *ss = inet_csk_ca(sk);
-	/* or what another control has there: it is not followed */
-	const struct fl_tel *tel = READ_ONCE(ss->tel);
-
-	if (at == &sz_cc.none) {
-		info->state = FL_STATE_FALLBACK;
-		return;
-	}
-	info->state = fl->telling ? FL_STATE_SENDING :
-		      !tel || fl->ever || fl->unheard_pkts > SZ_LOST_PKTS ?
-		      FL_STATE_FALLBACK : FL_STATE_START;
-	if (tel)
-		info->flags |= FL_INFO_TELEMETRY_SENT;
-	if (!info->base_rtt_ns && fl->base_ns != U32_MAX) {
-		info->base_rtt_ns = fl->base_ns;
-		info->base_rtt_from = FL_FROM_MEASURED;
-	}
-	if (fl->telling) {
-		info->flags |= FL_INFO_TELEMETRY;
-		info->queue_ns = fl->queue_ns;
-		info->target_queue_ns = sz_target_of(fl);
-		info->delay_ns = fl->rest_ns + fl->queue_ns;
-		info->rate_bps = sz_bps_of(fl);
-	}
-	info->window_milli = 1000ULL * tcp_snd_cwnd(tcp_sk(sk));
-	info->telemetry_rx = fl->echoes;
-	info->updates = fl->updates;
-}
-
-static const struct fl_cc sz_cc = {
-	.none = { .cc = &sz_cc },
-	.name = "soze",
-	.weighted = true,
+static const struct fl_guided_ops sz_guided = {
+	.cc = {
+		.none = { .cc = &sz_guided.cc },
+		.name = "soze",
+		.weighted = true,
+		.info = fl_guided_info,
+		.changed = fl_guided_changed,
+	},
+	.cache = &sz_cache,
+	.flow_name = "sz_flow",
+	.flow_bytes = sizeof(struct sz_flow),
+	.format = FL_TEL_DELAY,
+	.refresh = sz_refresh,
+	.waits = sz_waits,
+	.heard = sz_heard,
+	.apply = sz_apply,
+	.cut = sz_cut,
+	.restart = sz_again,
+	.rtt_ns = sz_rtt_ns,
 	.info = sz_info,
-	.changed = sz_changed,
 };
 
-/* Context: any, socket lock held. */
-static void sz_init_sock(struct sock *sk)
-{
-	struct sz_sock *ss = inet_csk_ca(sk);
-	const struct fl_profile *pf;
-	struct sz_flow *fl;
-
-	BUILD_BUG_ON(sizeof(struct sz_sock) > ICSK_CA_PRIV_SIZE);
-	memset(ss, 0, sizeof(*ss));
-	ss->active = true;
-	ss->fs = fl_sock_attach(sk, &sz_cc);
-	pf = fl_profile_for(sk, ss->fs);
-	fl = kmem_cache_zalloc(sz_cache, GFP_ATOMIC | __GFP_NOWARN);
-	if (!fl)
-		return;
-	ss->tel = fl_tel_start(sk, FL_TEL_DELAY);
-	if (ss->tel)
-		fl->echoes = READ_ONCE(ss->tel->echoes);
-	else
-		fl_tel_note_fallback(sk);
-	fl->base_ns = U32_MAX;
-	fl->una = tcp_sk(sk)->snd_una;
-	fl->gen = fl_settings_gen(ss->fs, pf) - 1;
-	sz_refresh(sk, ss, fl, pf);
-	fl_take_over(sk, READ_ONCE(pf->gso_segs));
-	if (tcp_snd_cwnd(tcp_sk(sk)) < 2)
-		tcp_snd_cwnd_set(tcp_sk(sk), 2);
-	rcu_assign_pointer(ss->flow, fl);
-	fl->at.cc = &sz_cc;
-	fl_sock_show(ss->fs, &fl->at);
-}
-
-/* Context: RCU callback. */
-static void sz_free_rcu(struct rcu_head *rcu)
-{
-	kmem_cache_free(sz_cache, container_of(rcu, struct sz_flow, rcu));
-}
-
-/* Another congestion control, or the end. Also called without sz_init_sock(), on
- * listeners, and twice. Context: socket lock held.
- */
-static void sz_release(struct sock *sk)
-{
-	struct sz_sock *ss = inet_csk_ca(sk);
-	struct sz_flow *fl;
-
-	if (!ss->active)
-		return;
-	ss->active = false;
-	fl = sz_flow_of(sk);
-	fl_sock_detach(sk, ss->fs);
-	ss->fs = NULL;
-	fl_tel_stop(sk, ss->tel);
-	WRITE_ONCE(ss->tel, NULL);
-	RCU_INIT_POINTER(ss->flow, NULL);
-	if (fl) {
-		call_rcu(&fl->rcu, sz_free_rcu);
-		fl_give_back(sk);
-	}
-}
-
-static struct tcp_congestion_ops tcp_soze __read_mostly = {
-	.init		= sz_init_sock,
-	.release	= sz_release,
-	.ssthresh	= sz_ssthresh,
-	.undo_cwnd	= sz_undo_cwnd,
-	.cong_control	= sz_cong_control,
-	.set_state	= sz_set_state,
-	.cwnd_event	= sz_cwnd_event,
-	.min_tso_segs	= sz_min_tso_segs,
-	.get_info	= fl_diag_fill,
-	.flags		= TCP_CONG_NON_RESTRICTED,
-	.owner		= THIS_MODULE,
-	.name		= "soze",
-};
+FL_GUIDED_CONTROL(tcp_soze, "soze", sz_guided);
 
 static int __init sz_register(void)
 {
-	int err;
-
-	sz_cache = KMEM_CACHE(sz_flow, SLAB_ACCOUNT);
-	if (!sz_cache)
-		return -ENOMEM;
-	err = fl_cc_register(&tcp_soze, &sz_table);
-	if (err)
-		kmem_cache_destroy(sz_cache);
-	return err;
+	return fl_guided_register(&tcp_soze, &sz_table, &sz_guided);
 }
 
 static void __exit sz_unregister(void)
 {
-	fl_cc_unregister(&tcp_soze, &sz_table);
-	/* flows are freed by RCU */
-	rcu_barrier();
-	kmem_cache_destroy(sz_cache);
+	fl_guided_unregister(&tcp_soze, &sz_table, &sz_guided);
 }
 
 module_init(sz_register);

@@ -42,26 +42,6 @@ static void draw_flows(struct space_setup *s)
 	}
 }
 
-static void judge(struct space_setup *s)
-{
-	static const char *const when[] = { "before", "after" };
-	char window[80], name[16];
-	int p;
-
-	for (p = 0; p < 2; p++) {
-		snprintf(window, sizeof(window), "[\"%.1fus\", \"%.1fus\"]",
-			 s->window[p].from_us, s->window[p].until_us - 1);
-		measure_add(s, when[p], NULL, "\"kind\": \"max_min\", \"window\": %s",
-			    window);
-		entry_add(&s->expect, "\"%s.p50 <= 0.1\", \"%s.sum <= 0.2\"", when[p],
-			  when[p]);
-		snprintf(name, sizeof(name), "util%d", p);
-		measure_add(s, name, ">= 0.9",
-			    "\"kind\": \"utilisation\", \"window\": %s", window);
-	}
-	measure_add(s, "drops", "<= 0", "\"kind\": \"drops\"");
-}
-
 static void draw(struct space_setup *s)
 {
 	static const char *const rates[] = { "10", "25", "40", "100" };
@@ -75,7 +55,7 @@ static void draw(struct space_setup *s)
 	path_draw(s, space_is(s, "wide") ? &wide : &basic);
 	snprintf(s->qdisc, sizeof(s->qdisc), "fabric limit 64mb stamp load");
 	draw_flows(s);
-	judge(s);
+	shares_judge(s, 0.1, 0.2, 0.9);
 }
 
 static const char *const spaces[] = { "basic", "wide", NULL };

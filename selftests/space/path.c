@@ -192,6 +192,31 @@ static void write_noise(const struct space_setup *s, FILE *out)
 	fputs("}}", out);
 }
 
+/* Expect in both windows that the error of the median flow against weighted max-min is at
+ * most @median, the sum of all errors at most @sum, @used of the line is used, and that
+ * nothing is dropped.
+ */
+void shares_judge(struct space_setup *s, double median, double sum, double used)
+{
+	static const char *const when[] = { "before", "after" };
+	char window[80], name[16], must[16];
+	int p;
+
+	for (p = 0; p < 2; p++) {
+		snprintf(window, sizeof(window), "[\"%.1fus\", \"%.1fus\"]",
+			 s->window[p].from_us, s->window[p].until_us - 1);
+		measure_add(s, when[p], NULL, "\"kind\": \"max_min\", \"window\": %s",
+			    window);
+		entry_add(&s->expect, "\"%s.p50 <= %g\", \"%s.sum <= %g\"", when[p],
+			  median, when[p], sum);
+		snprintf(name, sizeof(name), "util%d", p);
+		snprintf(must, sizeof(must), ">= %g", used);
+		measure_add(s, name, must,
+			    "\"kind\": \"utilisation\", \"window\": %s", window);
+	}
+	measure_add(s, "drops", "<= 0", "\"kind\": \"drops\"");
+}
+
 /* Write the scenario, which is YAML as JSON is. */
 void path_write(struct space_setup *s, FILE *out)
 {

@@ -134,26 +134,6 @@ static void add_flows(struct space_setup *s)
 	}
 }
 
-static void judge(struct space_setup *s)
-{
-	static const char *const when[] = { "before", "after" };
-	char window[80], name[16];
-	int p;
-
-	for (p = 0; p < 2; p++) {
-		snprintf(window, sizeof(window), "[\"%.1fus\", \"%.1fus\"]",
-			 s->window[p].from_us, s->window[p].until_us - 1);
-		measure_add(s, when[p], NULL, "\"kind\": \"max_min\", \"window\": %s",
-			    window);
-		entry_add(&s->expect, "\"%s.p50 <= 0.05\", \"%s.sum <= 0.05\"", when[p],
-			  when[p]);
-		snprintf(name, sizeof(name), "util%d", p);
-		measure_add(s, name, ">= 0.97",
-			    "\"kind\": \"utilisation\", \"window\": %s", window);
-	}
-	measure_add(s, "drops", "<= 0", "\"kind\": \"drops\"");
-}
-
 static void draw_lone(struct space_setup *s)
 {
 	double settle_us;
@@ -193,7 +173,7 @@ static void draw(struct space_setup *s)
 	}
 	draw_flows(s, wide);
 	add_flows(s);
-	judge(s);
+	shares_judge(s, 0.05, 0.05, 0.97);
 }
 
 static const char *const spaces[] = { "basic", "wide", "lone", NULL };

@@ -210,6 +210,7 @@ void group_add(struct space_setup *s, const char *name, int flows,
 	       const char *format, ...) __attribute__((format(printf, 4, 5)));
 void measure_add(struct space_setup *s, const char *name, const char *must,
 		 const char *format, ...) __attribute__((format(printf, 4, 5)));
+void shares_judge(struct space_setup *s, double median, double sum, double used);
 void entry_add(struct space_text *t, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 

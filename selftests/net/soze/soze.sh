@@ -1,55 +1,22 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# shellcheck disable=SC2016,SC2086,SC2317 # awk; words; called by name
+# shellcheck disable=SC2016,SC2034,SC2086,SC2154,SC2317 # awk; lib/guided.sh has the other half; words; called by name
 #
-# Söze where conditions change, on live sockets, in virtual time:
-#
-#	za --- zr --- zb	1 Gbit/s from zr to zb, sch_fabric stamps there
-#
-# Names of tests as arguments select. Needs root, lablink, sch_fabric, ip, tc, jq
-# and, in PATH, flowgen, flowgen and lablink-ctl; $MODULES is the modules' folder.
+# Söze where conditions change, on live sockets, in virtual time; lib/guided.sh has the
+# topology. Names of tests as arguments select. $MODULES is the modules' folder.
 set -u
 # shellcheck disable=SC1090,SC1091 # guest.sh is looked at by itself
 . "${LIB:?the file selftests/lib/guest.sh}"
 : "${MODULES:?folder of the modules}"
-# Payload that 1 Gbit/s takes in a ms: segments of 1440 bytes, 1538 on the line.
-LINE_BYTES_MS=117035
+cc=soze
+stamp=soze
+# shellcheck disable=SC1091 # likewise
+. "${LIB%/*}/guided.sh"
 
-drop_net() { drop_nodes za zr zb zc; }
-
-# A fresh topology.
-net()
-{
-	drop_nodes zc
-	three_nodes za zr zb 10gbit '' || return 1
-	in_ns za sysctl -q -w net.fairlane.line_rate_mbps=1000
-	fabric
-	# Address resolution done before anything is timed.
-	flowgen -f za -t zb -a 10.0.2.1 -c cubic -b 1000 > /dev/null &&
-	flowgen -f za -t zb -a fd00:2::1 -c cubic -b 1000 > /dev/null
-}
-
-# The port towards zb, with more words for it.
-fabric() { tc -n zr qdisc replace dev east root handle 1: fabric limit 1mb stamp soze "$@"; }
-
-# flowgen from za to zb with $1 flows and events; its report is /run/a.
-flows()
-{
-	n=$1
-	shift
-	flowgen -f za -t zb -a 10.0.2.1 -c soze -n "$n" "$@" > /run/a 2> /run/errors || fault "$(cat /run/errors)"
-}
-
-# What the line with mark $1 says of flow $2 about $3.
-said() { awk -v m="$1" -v f="$2" -v w="$3" '$2 == m && $4 == f { for (i = 5; i < NF; i++) if ($i == w) print $(i + 1) }' /run/a; }
-# The sum of $2 of all flows at mark $1.
-all() { awk -v m="$1" -v w="$2" '$2 == m { for (i = 5; i < NF; i++) if ($i == w) x += $(i + 1) } END { print x + 0 }' /run/a; }
 # The largest gap of all flows at mark $1, us.
 gap() { awk -v m="$1" '$2 == m && $8 > x { x = $8 } END { print x + 0 }' /run/a; }
 # $1 in thousandths of $2; 99999: $2 is 0.
 permille() { if [ "$2" -gt 0 ]; then echo $((1000 * $1 / $2)); else echo 99999; fi; }
-drops() { tc -n zr -s -j qdisc show dev east | jq '.[0].drops'; }
-told() { in_ns "$1" awk -v c="$2" '$1 == c { print $2 }' /proc/net/fairlane_telemetry; }
 
 # shares MARK PERMILLE WEIGHT...: flow i has WEIGHT i's part of what all have, within
 # PERMILLE of that part.
@@ -69,14 +36,6 @@ shares()
 		}' /run/a)
 	echo "# at $ms ms: share error $worst permille"
 	expect "share error at $ms ms, permille, $(grep -c "^mark $ms " /run/a) flows" "$worst" -le "$bound"
-}
-
-# full MARK MS PERMILLE: so much of the line was used in the MS before MARK.
-full()
-{
-	used=$(($(all "$1" bytes) / ($2 * LINE_BYTES_MS / 1000)))
-	echo "# at $1 ms: $used permille of the line"
-	expect "used until $1 ms, permille" "$used" -ge "$3"
 }
 
 # Weights times 1000 and back, by the heavy flow's own change and by the light one's.
@@ -170,7 +129,7 @@ heard() { awk '{ n++; x += $12 } END { print n ? int(x / n) : 0 }' /run/a; }
 # share the line by weight still.
 test_ecn()
 {
-	for n in za zb; do
+	for n in ta tb; do
 		in_ns $n sysctl -q -w net.ipv4.tcp_ecn=1
 	done
 	events=
@@ -179,9 +138,9 @@ test_ecn()
 	done
 	flows 2 0:1:weight=3 200:all:mark $events
 	without=$(heard)
-	fabric ecn 3kb
+	fabric stamp soze ecn 3kb
 	flows 2 0:1:weight=3 200:all:mark $events 460:all:mark
-	marks=$(tc -n zr -s -j qdisc show dev east | jq '.[0].overlimits')
+	marks=$(tc -n tr -s -j qdisc show dev east | jq '.[0].overlimits')
 	echo "# $marks marks, $(heard) ns of queue, $without without marks"
 	expect "marks" "$marks" -ge 1000
 	expect "queue with marks, permille" "$(permille "$(heard)" "$without")" -le 800
@@ -195,21 +154,21 @@ test_ecn()
 # too, is silent for 600 ms, with Reno as well; a third time would make it 1.4 s.
 test_loss()
 {
-	in_ns za offload e0 tso off gso off > /run/offload 2>&1 || fault "$(cat /run/offload)"
-	tc -n za qdisc replace dev e0 root netem limit 10000 loss random 1%
-	tc -n zr qdisc replace dev west root netem limit 10000 loss random 10%
+	in_ns ta offload e0 tso off gso off > /run/offload 2>&1 || fault "$(cat /run/offload)"
+	tc -n ta qdisc replace dev e0 root netem limit 10000 loss random 1%
+	tc -n tr qdisc replace dev west root netem limit 10000 loss random 10%
 	flows 4 200:all:mark 1200:all:mark
 	echo "# retransmitted $(all 1200 retrans), longest gap $(gap 1200) us"
 	full 1200 1000 400
 	expect "retransmissions" "$(all 1200 retrans)" -ge 100
 	expect "longest gap, us" "$(gap 1200)" -le 900000
-	flowgen -f za -t zb -a 10.0.2.1 -c soze -n 4 -b 5000000 -L 20000 > /run/b || fault "not all data arrives: $(cat /run/b)"
+	flowgen -f ta -t tb -a 10.0.2.1 -c soze -n 4 -b 5000000 -L 20000 > /run/b || fault "not all data arrives: $(cat /run/b)"
 }
 
 # 100 flows at once: all arrive, in the time that they need.
 test_incast()
 {
-	flowgen -f za -t zb -a 10.0.2.1 -c soze -n 100 -b 200000 -L 5000 > /run/b || fault "not all data arrives"
+	flowgen -f ta -t tb -a 10.0.2.1 -c soze -n 100 -b 200000 -L 5000 > /run/b || fault "not all data arrives"
 	end=$(awk '$8 > x { x = $8 } END { print x }' /run/b)
 	echo "# 100 flows of 200 kB took $end us, drops $(drops), longest gap $(awk '$6 > x { x = $6 } END { print x }' /run/b) us"
 	# 171 ms at the line rate
@@ -218,21 +177,21 @@ test_incast()
 	expect "drops" "$(drops)" -le 400
 }
 
-# Another host at zr, 500 us away.
+# Another host at tr, 500 us away.
 third()
 {
-	ip netns add zc && ip -n zc link set lo up &&
-	in_ns zc sysctl -q -w net.ipv4.tcp_no_metrics_save=1 net.fairlane.line_rate_mbps=1000 &&
-	lablink-ctl add e0 netns zc peer far netns zr rate 10gbit delay 500us &&
-	host_address zc 3 '' && ip -n zr link set far up &&
-	ip -n zr addr add 10.0.3.254/24 dev far
+	ip netns add td && ip -n td link set lo up &&
+	in_ns td sysctl -q -w net.ipv4.tcp_no_metrics_save=1 net.fairlane.line_rate_mbps=1000 &&
+	lablink-ctl add e0 netns td peer far netns tr rate 10gbit delay 500us &&
+	host_address td 3 '' && ip -n tr link set far up &&
+	ip -n tr addr add 10.0.3.254/24 dev far
 }
 
 # Base RTTs of 10 us and 1 ms.
 test_base_rtts()
 {
 	third || fault "no third host"
-	flowgen -f za,zc -t zb -a 10.0.2.1 -c soze -n 4 0:2:weight=2 0:3:weight=2 1000:all:mark 2000:all:mark > /run/a 2> /run/errors ||
+	flowgen -f ta,td -t tb -a 10.0.2.1 -c soze -n 4 0:2:weight=2 0:3:weight=2 1000:all:mark 2000:all:mark > /run/a 2> /run/errors ||
 		fault "$(cat /run/errors)"
 	shares 2000 50 1 1 2 2
 	full 2000 1000 990
@@ -254,11 +213,11 @@ test_switch()
 
 test_ipv6()
 {
-	flowgen -f za -t zb -a fd00:2::1 -c soze -n 3 0:1:weight=2 0:2:weight=4 100:all:mark 300:all:mark > /run/a 2> /run/errors ||
+	flowgen -f ta -t tb -a fd00:2::1 -c soze -n 3 0:1:weight=2 0:2:weight=4 100:all:mark 300:all:mark > /run/a 2> /run/errors ||
 		fault "$(cat /run/errors)"
 	shares 300 20 1 2 4
 	full 300 200 980
-	expect "echoes" "$(told za echoes)" -ge 1000
+	expect "echoes" "$(told ta echoes)" -ge 1000
 	expect "drops" "$(drops)" -eq 0
 }
 
@@ -275,7 +234,7 @@ test_malformed()
 		at=$((at + 1))
 	done
 	flows 2 90:all:mark $events 200:all:mark
-	for n in za zb; do
+	for n in ta tb; do
 		expect "$n: malformed" "$(told $n bad)" -eq 7
 		expect "$n: stray" "$(told $n stray)" -eq 0
 	done
@@ -290,29 +249,16 @@ test_malformed()
 		at=$((at + 1))
 	done
 	flows 2 90:all:mark $events 200:all:mark
-	for n in za zb; do
+	for n in ta tb; do
 		expect "$n: malformed" "$(told $n bad)" -eq 7
 	done
 	shares 200 30 1 1
 	full 200 110 985
 }
 
-# A receiver without Fairlane: known to the sender, and the line is used.
-test_no_peer()
-{
-	in_ns zb sysctl -q -w net.fairlane.telemetry=0
-	flows 2 200:all:mark 400:all:mark
-	expect "flows that fell back" "$(all 400 fallback)" -eq 2
-	expect "fallbacks" "$(told za fallbacks)" -eq 2
-	full 400 200 900
-	in_ns zb sysctl -q -w net.fairlane.telemetry=2
-	flows 2 200:all:mark 400:all:mark
-	expect "flows that fell back" "$(all 400 fallback)" -eq 0
-}
-
 trap 'drop_net' EXIT
 # The stack distrusts times below 1 us, and booting takes none here.
 sleep 0.01
 load_modules fairlane tcp_soze || exit 1
-tests=${*:-weights_1000 application_limited idle_restart udp ecn loss incast base_rtts switch ipv6 malformed no_peer}
+tests=${*:-weights_1000 application_limited idle_restart udp ecn loss incast base_rtts switch ipv6 malformed no_telemetry}
 run_tests 1 $tests

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What the congestion controls that are guided by telemetry have in common: their callbacks,
+ * and Reno where nothing is told. fl_guided.h explains it.
+ */
+#include <linux/module.h>
+#include <net/tcp.h>
+
+#include "fl_guided.h"
+
+/* Without an echo for so many RTTs and packets acknowledged: fall back. */
+#define FL_GUIDED_LOST_RTTS	8
+#define FL_GUIDED_LOST_PKTS	16
+/* Nothing sent for so many RTTs: the rate is old. */
+#define FL_GUIDED_IDLE_RTTS	16
+
+static const struct fl_guided_ops *fl_guided_ops_of(const struct fl_guided *g)
+{
+	return container_of(g->at.cc, struct fl_guided_ops, cc);
+}
+
+/* Bytes on the line a second of a window in an RTT. */
+static u64 fl_guided_rate_of(const struct sock *sk, u32 pkts, u32 rtt_ns)
+{
+	return div_u64((u64)min_t(u32, pkts, BIT(17)) * fl_wire_bytes(sk) * NSEC_PER_SEC,
+		       max_t(u32, rtt_ns, 1000));
+}
+
+/**
+ * fl_guided_begin() - the first echo (again): go on with what is sent now
+ * @sk: the socket; caller holds its lock
+ * @g: its flow
+ * @rtt_ns: its RTT
+ *
+ * Return: what is sent, bytes on the line a second.
+ */
+u64 fl_guided_begin(struct sock *sk, struct fl_guided *g, u32 rtt_ns)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+	u32 pkts = min_t(u32, tcp_snd_cwnd(tp),
+			 max_t(u32, tcp_packets_in_flight(tp), TCP_INIT_CWND));
+
+	g->telling = true;
+	g->ever = true;
+	tp->snd_ssthresh = TCP_INFINITE_SSTHRESH;
+	return fl_guided_rate_of(sk, pkts, rtt_ns);
+}
+EXPORT_SYMBOL_GPL(fl_guided_begin);
+
+/* Reno from here on, until an echo comes. */
+static void fl_guided_fall_back(struct sock *sk, struct fl_guided *g)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	g->telling = false;
+	tp->snd_ssthresh = max_t(u32, tcp_snd_cwnd(tp), 2);
+	WRITE_ONCE(sk->sk_pacing_rate, READ_ONCE(sk->sk_max_pacing_rate));
+	fl_tel_note_fallback(sk);
+}
+
+/* Reno, as far as it concerns ACKs. Context: socket lock held. */
+void fl_guided_reno_ack(struct sock *sk, const struct rate_sample *rs)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+	u32 acked = max_t(s32, rs->acked_sacked, 0);
+
+	if (!acked || inet_csk(sk)->icsk_ca_state == TCP_CA_Recovery ||
+	    inet_csk(sk)->icsk_ca_state == TCP_CA_CWR || !tcp_is_cwnd_limited(sk))
+		return;
+	if (tcp_in_slow_start(tp))
+		acked = tcp_slow_start(tp, acked);
+	if (acked)
+		tcp_cong_avoid_ai(tp, tcp_snd_cwnd(tp), acked);
+}
+EXPORT_SYMBOL_GPL(fl_guided_reno_ack);
+
+/* No echo with this ACK. Context: socket lock held. */
+void fl_guided_unheard(struct sock *sk, struct fl_guided *g, const struct rate_sample *rs)
+{
+	u32 before = g->unheard_pkts;
+	u64 rtt_ns;
+
+	g->unheard_pkts = min_t(u32, before + max_t(s32, rs->acked_sacked, 0), U16_MAX);
+	if (!g->telling) {
+		if (!g->ever && before <= FL_GUIDED_LOST_PKTS &&
+		    g->unheard_pkts > FL_GUIDED_LOST_PKTS)
+			fl_tel_note_fallback(sk);
+		return;
+	}
+	rtt_ns = max_t(u64, fl_guided_ops_of(g)->rtt_ns(g),
+		       (u64)(tcp_sk(sk)->srtt_us >> 3) * NSEC_PER_USEC);
+	if (g->unheard_pkts > FL_GUIDED_LOST_PKTS &&
+	    g->ack_ns - g->last_echo_ns > FL_GUIDED_LOST_RTTS * rtt_ns)
+		fl_guided_fall_back(sk, g);
+}
+EXPORT_SYMBOL_GPL(fl_guided_unheard);
+
+/* Losses and CE marks, once for each recovery. Context: socket lock held. */
+void fl_guided_set_state(struct sock *sk, u8 new_state)
+{
+	struct fl_guided *g = fl_guided_of(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	if (new_state != TCP_CA_Recovery && new_state != TCP_CA_Loss &&
+	    new_state != TCP_CA_CWR)
+		return;
+	if (g && g->telling) {
+		fl_guided_ops_of(g)->cut(g, new_state);
+		fl_guided_ops_of(g)->apply(sk, inet_csk_ca(sk), g);
+	} else if (new_state != TCP_CA_Loss) {
+		/* after a timeout the stack has set both */
+		tcp_snd_cwnd_set(tp, max_t(u32, tcp_snd_cwnd(tp) >> 1, 2));
+		tp->snd_ssthresh = tcp_snd_cwnd(tp);
+	}
+}
+EXPORT_SYMBOL_GPL(fl_guided_set_state);
+
+/* After a pause the rate says nothing. Context: socket lock held. */
+void fl_guided_cwnd_event(struct sock *sk, enum tcp_ca_event event)
+{
+	struct fl_guided *g = fl_guided_of(sk);
+	u32 rtt_ns;
+	u64 now_ns;
+
+	if (event != CA_EVENT_TX_START || !g || !g->telling)
+		return;
+	now_ns = tcp_sk(sk)->tcp_clock_cache;
+	rtt_ns = fl_guided_ops_of(g)->rtt_ns(g);
+	if (now_ns - g->ack_ns < (u64)FL_GUIDED_IDLE_RTTS * rtt_ns)
+		return;
+	fl_guided_ops_of(g)->restart(g, now_ns, fl_guided_rate_of(sk, TCP_INIT_CWND, rtt_ns));
+	/* silence was not the path's fault */
+	g->last_echo_ns = now_ns;
+	g->unheard_pkts = 0;
+	fl_guided_ops_of(g)->apply(sk, inet_csk_ca(sk), g);
+}
+EXPORT_SYMBOL_GPL(fl_guided_cwnd_event);
+
+/* Reno's; the control's window is set with each ACK. */
+u32 fl_guided_ssthresh(struct sock *sk)
+{
+	const struct fl_guided *g = fl_guided_of(sk);
+
+	if (g && g->telling)
+		return TCP_INFINITE_SSTHRESH;
+	return max_t(u32, tcp_snd_cwnd(tcp_sk(sk)) >> 1, 2);
+}
+EXPORT_SYMBOL_GPL(fl_guided_ssthresh);
+
+u32 fl_guided_undo_cwnd(struct sock *sk)
+{
+	const struct fl_guided *g = fl_guided_of(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	if (g && g->telling)
+		return max_t(u32, tcp_snd_cwnd(tp), 1);
+	return max(tcp_snd_cwnd(tp), tp->prior_cwnd);
+}
+EXPORT_SYMBOL_GPL(fl_guided_undo_cwnd);
+
+u32 fl_guided_min_tso_segs(struct sock *sk)
+{
+	return 1;
+}
+EXPORT_SYMBOL_GPL(fl_guided_min_tso_segs);
+
+/* A new weight acts now, not with the next ACK. Context: socket lock held. */
+void fl_guided_changed(struct sock *sk)
+{
+	const struct fl_guided_sock *gs = inet_csk_ca(sk);
+	struct fl_guided *g = fl_guided_of(sk);
+	const struct fl_guided_ops *ops;
+
+	if (!g || !g->telling)
+		return;
+	ops = fl_guided_ops_of(g);
+	fl_guided_refresh(sk, gs, g, fl_profile_for(sk, gs->fs), ops);
+	ops->apply(sk, gs, g);
+}
+EXPORT_SYMBOL_GPL(fl_guided_changed);
+
+/* What the flow does, for the control plane. Context: RCU, not locked. */
+void fl_guided_info(struct sock *sk, const struct fl_attached *at, struct fl_info *info)
+{
+	const struct fl_guided *g = container_of(at, struct fl_guided, at);
+	const struct fl_guided_sock *gs = inet_csk_ca(sk);
+	/* or what another control has there: it is not followed */
+	const struct fl_tel *tel = READ_ONCE(gs->tel);
+
+	if (at == &at->cc->none) {
+		info->state = FL_STATE_FALLBACK;
+		return;
+	}
+	info->state = g->telling ? FL_STATE_SENDING :
+		      !tel || g->ever || g->unheard_pkts > FL_GUIDED_LOST_PKTS ?
+		      FL_STATE_FALLBACK : FL_STATE_START;
+	if (tel)
+		info->flags |= FL_INFO_TELEMETRY_SENT;
+	if (!info->base_rtt_ns && g->base_ns != U32_MAX) {
+		info->base_rtt_ns = g->base_ns;
+		info->base_rtt_from = FL_FROM_MEASURED;
+	}
+	if (g->telling) {
+		info->flags |= FL_INFO_TELEMETRY;
+		fl_guided_ops_of(g)->info(g, info);
+	}
+	info->window_milli = 1000ULL * tcp_snd_cwnd(tcp_sk(sk));
+	info->telemetry_rx = g->echoes;
+	info->updates = g->updates;
+}
+EXPORT_SYMBOL_GPL(fl_guided_info);
+
+/**
+ * fl_guided_init_sk() - the init callback of a control
+ * @sk: the socket; caller holds its lock
+ * @ops: the control's
+ *
+ * Context: any.
+ */
+void fl_guided_init_sk(struct sock *sk, const struct fl_guided_ops *ops)
+{
+	struct fl_guided_sock *gs = inet_csk_ca(sk);
+	const struct fl_profile *pf;
+	struct fl_guided *g;
+
+	BUILD_BUG_ON(sizeof(*gs) > ICSK_CA_PRIV_SIZE);
+	memset(gs, 0, sizeof(*gs));
+	gs->active = true;
+	gs->fs = fl_sock_attach(sk, &ops->cc);
+	pf = fl_profile_for(sk, gs->fs);
+	g = kmem_cache_zalloc(*ops->cache, GFP_ATOMIC | __GFP_NOWARN);
+	if (!g)
+		return;
+	gs->tel = fl_tel_start(sk, ops->format);
+	if (gs->tel)
+		g->echoes = READ_ONCE(gs->tel->echoes);
+	else
+		fl_tel_note_fallback(sk);
+	if (gs->tel && ops->border) {
+		g->tells = READ_ONCE(gs->tel->tells);
+		g->nears = READ_ONCE(gs->tel->nears);
+	}
+	g->base_ns = U32_MAX;
+	g->una = tcp_sk(sk)->snd_una;
+	g->gen = fl_settings_gen(gs->fs, pf) - 1;
+	g->at.cc = &ops->cc;
+	fl_guided_refresh(sk, gs, g, pf, ops);
+	fl_take_over(sk, READ_ONCE(pf->gso_segs));
+	if (tcp_snd_cwnd(tcp_sk(sk)) < 2)
+		tcp_snd_cwnd_set(tcp_sk(sk), 2);
+	rcu_assign_pointer(gs->flow, g);
+	fl_sock_show(gs->fs, &g->at);
+}
+EXPORT_SYMBOL_GPL(fl_guided_init_sk);
+
+/* Context: RCU callback. */
+static void fl_guided_free_rcu(struct rcu_head *rcu)
+{
+	struct fl_guided *g = container_of(rcu, struct fl_guided, rcu);
+
+	kmem_cache_free(*fl_guided_ops_of(g)->cache, g);
+}
+
+/**
+ * fl_guided_release() - the release callback: another control, or the end
+ * @sk: the socket; caller holds its lock
+ *
+ * Also called without fl_guided_init_sk(), on listeners, and twice.
+ */
+void fl_guided_release(struct sock *sk)
+{
+	struct fl_guided_sock *gs = inet_csk_ca(sk);
+	struct fl_guided *g;
+
+	if (!gs->active)
+		return;
+	gs->active = false;
+	g = fl_guided_of(sk);
+	fl_sock_detach(sk, gs->fs);
+	gs->fs = NULL;
+	fl_tel_stop(sk, gs->tel);
+	WRITE_ONCE(gs->tel, NULL);
+	RCU_INIT_POINTER(gs->flow, NULL);
+	if (g) {
+		call_rcu(&g->rcu, fl_guided_free_rcu);
+		fl_give_back(sk);
+	}
+}
+EXPORT_SYMBOL_GPL(fl_guided_release);
+
+/**
+ * fl_guided_register() - a module brings a control and its settings
+ * @ca: the control
+ * @table: its settings
+ * @ops: what distinguishes it
+ *
+ * Context: process, module load. Return: 0 or a negative errno, then nothing is there.
+ */
+int fl_guided_register(struct tcp_congestion_ops *ca, struct fl_settings *table,
+		       const struct fl_guided_ops *ops)
+{
+	int err;
+
+	*ops->cache = kmem_cache_create(ops->flow_name, ops->flow_bytes, 0, SLAB_ACCOUNT, NULL);
+	if (!*ops->cache)
+		return -ENOMEM;
+	err = fl_cc_register(ca, table);
+	if (err)
+		kmem_cache_destroy(*ops->cache);
+	return err;
+}
+EXPORT_SYMBOL_GPL(fl_guided_register);
+
+/* Takes all of it away. No socket has the control any more. Context: module unload. */
+void fl_guided_unregister(struct tcp_congestion_ops *ca, struct fl_settings *table,
+			  const struct fl_guided_ops *ops)
+{
+	fl_cc_unregister(ca, table);
+	/* flows are freed by RCU */
+	rcu_barrier();
+	kmem_cache_destroy(*ops->cache);
+}
+EXPORT_SYMBOL_GPL(fl_guided_unregister);

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A flow by the load of the busiest port: what HPCC and MLCC, whose loops have HPCC's law,
+ * have in common.
+ */
+#ifndef HP_FLOW_H
+#define HP_FLOW_H
+
+#include "fairlane/fl_guided.h"
+#include "hpcc/core/hpcc.h"
+
+/**
+ * struct hp_flow - a flow
+ * @g: what it has in common with other controls
+ * @core: rate control
+ * @par: its parameters
+ * @turn_seq: when this is acknowledged the round trip is over
+ * @pkts_per_rate: packets in an RTT without queues for each byte/s, << HP_PER_RATE_SHIFT
+ * @payload_q16: part of the line's bytes that is payload, << 16
+ * @wire_bytes: a full packet on the line
+ */
+struct hp_flow {
+	struct fl_guided g;
+	struct hp_core core;
+	struct hp_par par;
+	u32 turn_seq;
+	u32 wire_bytes;
+	u32 pkts_per_rate;
+	u32 payload_q16;
+};
+
+static inline struct hp_flow *hp_flow_of(const struct fl_guided *g)
+{
+	return container_of(g, struct hp_flow, g);
+}
+
+u32 hp_base_ns(const struct fl_guided *g);
+void hp_tell_rtt(const struct fl_guided_sock *gs, u32 rtt_ns);
+void hp_configure(const struct sock *sk, const struct fl_guided_sock *gs, struct hp_flow *fl,
+		  const struct fl_profile *pf);
+void hp_know_window(struct hp_flow *fl);
+void hp_begin(struct sock *sk, struct hp_flow *fl);
+void hp_set(struct sock *sk, const struct hp_flow *fl, u64 rate, u64 window);
+u32 hp_act_ns(const struct hp_flow *fl);
+void hp_echo(const struct sock *sk, const struct fl_guided_sock *gs, struct hp_flow *fl,
+	     const struct rate_sample *rs);
+void hp_cut(struct fl_guided *g, u8 state);
+void hp_restart(struct fl_guided *g, u64 now_ns, u64 rate);
+
+#endif /* HP_FLOW_H */

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=sh disable=SC2016,SC2034,SC2086,SC2154,SC2317 # awk; words; called by name; cc is the test's
+#
+# What the tests of controls that are guided by telemetry share, on live sockets, in virtual
+# time; after guest.sh:
+#
+#	ta --- tr --- tb	1 Gbit/s from tr to tb, sch_fabric stamps there
+#
+# The test has set $cc, the control, and $stamp, what the port towards tb stamps. Needs jq
+# and, in PATH, flowgen too.
+
+# Payload that 1 Gbit/s takes in a ms: segments of 1440 bytes, 1538 on the line.
+LINE_BYTES_MS=117035
+
+drop_net() { drop_nodes ta tr tb td; }
+
+# A fresh topology.
+net()
+{
+	drop_nodes td
+	three_nodes ta tr tb 10gbit '' || return 1
+	in_ns ta sysctl -q -w net.fairlane.line_rate_mbps=1000
+	fabric stamp $stamp
+	# Address resolution done before anything is timed.
+	flowgen -f ta -t tb -a 10.0.2.1 -c cubic -b 1000 > /dev/null &&
+	flowgen -f ta -t tb -a fd00:2::1 -c cubic -b 1000 > /dev/null
+}
+
+# The port towards tb, with the words $*.
+fabric() { tc -n tr qdisc replace dev east root handle 1: fabric limit 1mb "$@"; }
+
+# flowgen from ta to tb with $1 flows and events; its report is /run/a. $to: another address
+flows()
+{
+	n=$1
+	shift
+	flowgen -f ta -t tb -a "${to:-10.0.2.1}" -c $cc -n "$n" "$@" > /run/a 2> /run/errors || fault "$(cat /run/errors)"
+}
+
+# What the line with mark $1 says of flow $2 about $3.
+said() { awk -v m="$1" -v f="$2" -v w="$3" '$2 == m && $4 == f { for (i = 5; i < NF; i++) if ($i == w) print $(i + 1) }' /run/a; }
+# The sum of $2 of all flows at mark $1.
+all() { awk -v m="$1" -v w="$2" '$2 == m { for (i = 5; i < NF; i++) if ($i == w) x += $(i + 1) } END { print x + 0 }' /run/a; }
+drops() { tc -n tr -s -j qdisc show dev east | jq '.[0].drops'; }
+told() { in_ns "$1" awk -v c="$2" '$1 == c { print $2 }' /proc/net/fairlane_telemetry; }
+
+# full MARK MS PERMILLE: so much of the line was used in the MS before MARK.
+full()
+{
+	used=$(($(all "$1" bytes) / ($2 * LINE_BYTES_MS / 1000)))
+	echo "# at $1 ms: $used permille of the line"
+	expect "used until $1 ms, permille" "$used" -ge "$3"
+}
+
+# A receiver, or a path, without telemetry: Reno, visibly, and back.
+test_no_telemetry()
+{
+	in_ns tb sysctl -q -w net.fairlane.telemetry=0
+	flows 2 200:all:mark 400:all:mark
+	expect "flows that fell back" "$(all 400 fallback)" -eq 2
+	expect "fallbacks" "$(told ta fallbacks)" -eq 2
+	full 400 200 900
+	in_ns tb sysctl -q -w net.fairlane.telemetry=2
+	flows 2 200:all:mark 400:all:mark
+	expect "flows that fell back" "$(all 400 fallback)" -eq 0
+}
