@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * MLCC's sender (section 3.3.2 of the paper, equation 10): what border routers have told,
+ * for how long that is in force, and what follows from it.
+ */
+#ifndef FL_MLCC_H
+#define FL_MLCC_H
+
+#include "lib/fl_types.h"
+#include "lib/load.h"
+
+/* What was not told for so many RTTs is no longer in force. */
+#define ML_EXPIRE_RTTS		4
+/* Rounds of the near loop that are told apart, at most. */
+#define ML_ROUNDS_MAX		64
+/* The window: so many times what is told for an RTT. */
+#define ML_WINDOW_RTTS		2
+
+/**
+ * struct ml_core - what a flow has been told
+ * @told: rate of the far border router, bytes on the line a second
+ * @told_ns: when it came
+ * @near_ns: when the last load of the near loop came
+ * @turn_ns: when the present round of the near loop began
+ * @near_rtt: time of the near loop, as of fl_load_rtt()
+ * @border: @told is in force
+ * @near: so is the near loop
+ */
+struct ml_core {
+	u64 told;
+	u64 told_ns;
+	u64 near_ns;
+	u64 turn_ns;
+	u8 near_rtt;
+	bool border;
+	bool near;
+};
+
+void ml_on_tell(struct ml_core *ml, u64 now_ns, u64 rate);
+u32 ml_on_near(struct ml_core *ml, u64 now_ns, u8 rtt);
+void ml_expire(struct ml_core *ml, u64 now_ns, u64 rtt_ns);
+u64 ml_rate(const struct ml_core *ml, u64 rate);
+
+#endif /* FL_MLCC_H */

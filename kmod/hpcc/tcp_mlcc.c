@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * MLCC's sender for TCP: between datacenters, by what two border routers tell.
+ *
+ * What is told is in the option with a load (fl_option.c, Documentation/telemetry.rst): the
+ * load of the way to the sender's own border router, and the rate that the receiver's border
+ * router asks for. The former steers HPCC's law (hpcc/core/) in rounds of some 20 us, the
+ * latter is a bound; the flow sends at the smaller of both (core/mlcc.c, equation 10).
+ *
+ * A flow that is told no rate for 4 RTTs is HPCC from end to end: within a datacenter, or
+ * where no border router is set up. Without telemetry it is Reno (fairlane/fl_guided.h).
+ *
+ * The rate is enforced by pacing. Between datacenters cwnd is a bound only: twice what is
+ * told for an RTT without queues. The near loop may halve a rate many times in an RTT, and
+ * a window that followed would stop the flow until what is in flight has arrived.
+ */
+#include <linux/module.h>
+#include <net/tcp.h>
+
+#include "hpcc/hp_flow.h"
+#include "hpcc/core/mlcc.h"
+
+static struct kmem_cache *ml_cache;
+
+/**
+ * struct ml_settings - settings, /proc/sys/net/fairlane/research/
+ * @mlcc_near_rtt_ns: RTT between a host and its border router, ns, until a flow hears it
+ */
+struct ml_settings {
+	u32 mlcc_near_rtt_ns;
+};
+
+static struct fl_setting ml_setting_table[] = {
+	FL_RESEARCH_SETTING(struct ml_settings, mlcc_near_rtt_ns, 25000, 1000, 1000000),
+};
+
+static struct fl_settings ml_table = {
+	.owner = KBUILD_MODNAME,
+	.table = ml_setting_table,
+	.count = ARRAY_SIZE(ml_setting_table),
+};
+
+/**
+ * struct ml_flow - a flow
+ * @hp: what it has in common with HPCC; its rate is R_NS, or that from end to end
+ * @ml: what border routers have told
+ * @near_ns: setting
+ */
+struct ml_flow {
+	struct hp_flow hp;
+	struct ml_core ml;
+	u32 near_ns;
+};
+
+static struct ml_flow *ml_flow_of(const struct fl_guided *g)
+{
+	return container_of(g, struct ml_flow, hp.g);
+}
+
+/* Switches are told over what time loads are wanted: what the loop that they serve takes. */
+static void ml_tell_rtt(const struct fl_guided_sock *gs, const struct ml_flow *fl)
+{
+	u32 near_ns = fl->ml.near ? 1U << (FL_LOAD_RTT_NS_SHIFT + fl->ml.near_rtt) : fl->near_ns;
+
+	hp_tell_rtt(gs, fl->hp.g.telling && !fl->ml.border ? hp_act_ns(&fl->hp) : near_ns);
+}
+
+static void ml_know_rtt(const struct fl_guided_sock *gs, struct fl_guided *g)
+{
+	hp_know_window(hp_flow_of(g));
+}
+
+/* Something has changed that the parameters follow from. @pf: the profile */
+static void ml_refresh(const struct sock *sk, const struct fl_guided_sock *gs,
+		       struct fl_guided *g, const struct fl_profile *pf)
+{
+	const struct ml_settings *own = fl_profile_part(pf, &ml_table);
+	struct ml_flow *fl = ml_flow_of(g);
+
+	hp_configure(sk, gs, &fl->hp, pf);
+	fl->near_ns = READ_ONCE(own->mlcc_near_rtt_ns);
+	ml_tell_rtt(gs, fl);
+}
+
+static void ml_apply(struct sock *sk, const struct fl_guided_sock *gs, struct fl_guided *g)
+{
+	struct ml_flow *fl = ml_flow_of(g);
+	u64 rate = ml_rate(&fl->ml, fl->hp.core.rate);
+
+	ml_tell_rtt(gs, fl);
+	hp_set(sk, &fl->hp, rate, fl->ml.border ? ML_WINDOW_RTTS * fl->ml.told : rate);
+}
+
+/* The load of the way to the border router has come. */
+static void ml_heard_near(struct ml_flow *fl, const struct fl_tel *tel,
+			  const struct rate_sample *rs)
+{
+	u16 word = READ_ONCE(tel->near);
+	u32 rounds = ml_on_near(&fl->ml, fl->hp.g.ack_ns, fl_load_time(word));
+	u32 load = fl_load_of(word);
+
+	if (rounds > 1 && !rs->is_app_limited)
+		hp_on_missed(&fl->hp.core, &fl->hp.par, load, rounds - 1);
+	hp_on_load(&fl->hp.core, &fl->hp.par, load, rounds, rs->is_app_limited);
+}
+
+/* Something has come: the rate of the far border router, the load of the way to the near one,
+ * or the load of the whole way.
+ */
+static void ml_heard(struct sock *sk, const struct fl_guided_sock *gs, struct fl_guided *g,
+		     const struct rate_sample *rs, u32 rtt_ns, u32 what)
+{
+	struct ml_flow *fl = ml_flow_of(g);
+	bool border = fl->ml.border;
+
+	if (!hp_base_ns(g))
+		return;
+	if (!g->telling) {
+		hp_begin(sk, &fl->hp);
+		border = false;
+		fl->ml.border = false;
+	}
+	ml_expire(&fl->ml, g->ack_ns, max_t(u64, hp_base_ns(g),
+					    (u64)(tcp_sk(sk)->srtt_us >> 3) * NSEC_PER_USEC));
+	if (what & FL_GUIDED_TELL)
+		ml_on_tell(&fl->ml, g->ack_ns,
+			   max_t(u64, fl_load_rate_of(READ_ONCE(gs->tel->tell)),
+				 fl->hp.par.min_bytes));
+	/* what was one loop becomes two, or the other way round */
+	if (border != fl->ml.border)
+		hp_restart(g, g->ack_ns, fl->hp.core.rate);
+	if (!fl->ml.border)
+		hp_echo(sk, gs, &fl->hp, rs);
+	else if (what & FL_GUIDED_NEAR)
+		ml_heard_near(fl, gs->tel, rs);
+	g->updates++;
+}
+
+static void ml_info(const struct fl_guided *g, struct fl_info *info)
+{
+	const struct ml_flow *fl = ml_flow_of(g);
+
+	info->rate_bps = 8 * ml_rate(&fl->ml, fl->hp.core.rate);
+}
+
+static const struct fl_guided_ops ml_guided = {
+	.cc = {
+		.none = { .cc = &ml_guided.cc },
+		.name = "mlcc",
+		.weighted = true,
+		.info = fl_guided_info,
+		.changed = fl_guided_changed,
+	},
+	.cache = &ml_cache,
+	.flow_name = "ml_flow",
+	.flow_bytes = sizeof(struct ml_flow),
+	.format = FL_TEL_LOAD,
+	.border = true,
+	.refresh = ml_refresh,
+	.know_rtt = ml_know_rtt,
+	.heard = ml_heard,
+	.apply = ml_apply,
+	.cut = hp_cut,
+	.restart = hp_restart,
+	.rtt_ns = hp_base_ns,
+	.info = ml_info,
+};
+
+FL_GUIDED_CONTROL(tcp_mlcc, "mlcc", ml_guided);
+
+static int __init ml_register(void)
+{
+	return fl_guided_register(&tcp_mlcc, &ml_table, &ml_guided);
+}
+
+static void __exit ml_unregister(void)
+{
+	fl_guided_unregister(&tcp_mlcc, &ml_table, &ml_guided);
+}
+
+module_init(ml_register);
+module_exit(ml_unregister);
+
+MODULE_AUTHOR("The Fairlane developers");
+MODULE_DESCRIPTION("MLCC: between datacenters, by what border routers tell");
+MODULE_LICENSE("GPL");
+MODULE_VERSION("0.1");

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0
+/* MLCC's sender, kmod/hpcc/core/mlcc.c: equation 10, and what is in force for how long. */
+#include "hpcc/core/mlcc.h"
+#include "unit.h"
+
+#define RTT_NS		6000000ULL
+#define GBIT		125000000ULL	/* bytes/s */
+/* Over 8192 ns << 2. */
+#define NEAR_RTT	2
+#define ROUND_NS	32768ULL
+
+TEST(the_smaller_rate_counts)
+{
+	struct ml_core ml = { 0 };
+
+	ml_on_tell(&ml, 1000, 10 * GBIT);
+	ml_on_near(&ml, 1000, NEAR_RTT);
+	CHECK_EQ(ml_rate(&ml, 5 * GBIT), 5 * GBIT);
+	CHECK_EQ(ml_rate(&ml, 25 * GBIT), 10 * GBIT);
+	ml_on_tell(&ml, 2000, 4 * GBIT);
+	CHECK_EQ(ml_rate(&ml, 5 * GBIT), 4 * GBIT);
+}
+
+/* Nobody tells a rate: what HPCC says from end to end, the near loop or not. */
+TEST(without_a_border_router)
+{
+	struct ml_core ml = { 0 };
+
+	CHECK_EQ(ml_rate(&ml, 5 * GBIT), 5 * GBIT);
+	ml_on_near(&ml, 1000, NEAR_RTT);
+	CHECK_EQ(ml_rate(&ml, 25 * GBIT), 25 * GBIT);
+}
+
+TEST(what_is_told_expires)
+{
+	u64 now_ns = 1000 + ML_EXPIRE_RTTS * RTT_NS;
+	struct ml_core ml = { 0 };
+
+	ml_on_tell(&ml, 1000, GBIT);
+	ml_on_near(&ml, 2000, NEAR_RTT);
+	ml_expire(&ml, now_ns, RTT_NS);
+	CHECK(ml.border);
+	CHECK(ml.near);
+	ml_expire(&ml, now_ns + 1, RTT_NS);
+	CHECK(!ml.border);
+	CHECK(ml.near);
+	ml_expire(&ml, now_ns + 1001, RTT_NS);
+	CHECK(!ml.near);
+	CHECK_EQ(ml_rate(&ml, 5 * GBIT), 5 * GBIT);
+	/* a near loop that is not heard says nothing */
+	ml_on_tell(&ml, now_ns + 1001, 10 * GBIT);
+	CHECK_EQ(ml_rate(&ml, 5 * GBIT), 10 * GBIT);
+}
+
+/* A load that is told many times in a round acts once; rounds without one are counted. */
+TEST(rounds_of_the_near_loop)
+{
+	const u64 second_ns = 1000000000ULL;
+	u64 now_ns = second_ns;
+	struct ml_core ml = { 0 };
+	int i, over = 0;
+
+	CHECK_EQ(ml_on_near(&ml, now_ns, NEAR_RTT), (u32)ML_ROUNDS_MAX);
+	for (i = 1; i <= 320; i++)
+		over += ml_on_near(&ml, now_ns + i * ROUND_NS / 32, NEAR_RTT);
+	CHECK_EQ(over, 10);
+	CHECK_EQ(ml.near_rtt, NEAR_RTT);
+	CHECK_EQ(ml_on_near(&ml, now_ns + 17 * ROUND_NS, NEAR_RTT), 7u);
+	CHECK_EQ(ml_on_near(&ml, now_ns + second_ns, NEAR_RTT), (u32)ML_ROUNDS_MAX);
+	/* rounds of another length, as the router says */
+	CHECK_EQ(ml_on_near(&ml, now_ns + second_ns + 3 * ROUND_NS, NEAR_RTT + 1), 1u);
+}
+
+UNIT_MAIN
