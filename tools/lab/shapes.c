@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Topologies in one line: star, dumbbell, leaf-spine, fat-tree. */
+/* Topologies in one line: star, dumbbell, leaf-spine, fat-tree, dci. */
 #include "scenario.h"
 
 #include <stdlib.h>
@@ -69,29 +69,71 @@ static void dumbbell(struct scenario *sc, struct ynode *y,
 	link_add(sc, y, s1, s2, &mid);
 }
 
-/* Hosts h1.. at switches leaf1.., each leaf linked to each of spine1... */
-static void leaf_spine(struct scenario *sc, struct ynode *y,
-		       const struct link_params *p)
+/* Add node "<site><prefix><number>". */
+static struct node *at_site(struct scenario *sc, struct ynode *y, const char *site,
+			    const char *prefix, int number)
+{
+	char *name = xasprintf("%s%s", site, prefix);
+	struct node *n = numbered(sc, y, name, number, true);
+
+	free(name);
+	return n;
+}
+
+/* Hosts <host>1.. at switches <site>leaf1.., each leaf linked to each of <site>spine1...
+ * Return: the number of the first spine, the last nodes that are added.
+ */
+static int leaves_add(struct scenario *sc, struct ynode *y, const char *host,
+		      const char *site, const struct link_params *p)
 {
 	int leaves = y_int(y, "leaves", 2, 1, 500);
 	int spines = y_int(y, "spines", 2, 1, 500);
 	int hosts = y_int(y, "hosts", 4, 1, 500);
 	struct link_params up = layer(y, "uplink", p);
-	int i, k, base;
+	int i, k, base, first = sc->nodes;
 
 	for (i = 1; i <= leaves * hosts; i++)
-		numbered(sc, y, "h", i, false);
+		numbered(sc, y, host, i, false);
 	base = sc->nodes;
 	for (i = 1; i <= leaves; i++)
-		numbered(sc, y, "leaf", i, true);
+		at_site(sc, y, site, "leaf", i);
 	for (i = 1; i <= spines; i++)
-		numbered(sc, y, "spine", i, true);
+		at_site(sc, y, site, "spine", i);
 	for (i = 0; i < leaves * hosts; i++)
-		link_add(sc, y, sc->node[i], sc->node[base + i / hosts], p);
+		link_add(sc, y, sc->node[first + i], sc->node[base + i / hosts], p);
 	for (i = 0; i < leaves; i++)
 		for (k = 0; k < spines; k++)
 			link_add(sc, y, sc->node[base + i],
 				 sc->node[base + leaves + k], &up);
+	return base + leaves;
+}
+
+static void leaf_spine(struct scenario *sc, struct ynode *y,
+		       const struct link_params *p)
+{
+	leaves_add(sc, y, "h", "", p);
+}
+
+/* Two datacenters, each a leaf-spine and a border router dci1 that all its spines are linked
+ * to, and one long line between the two.
+ */
+static void dci(struct scenario *sc, struct ynode *y,
+		const struct link_params *p)
+{
+	static const char *const site[] = { "a", "b" };
+	struct link_params up = layer(y, "uplink", p);
+	struct link_params wan = layer(y, "wan", p);
+	struct node *border[2];
+	int i, k, spines;
+
+	for (i = 0; i < 2; i++) {
+		k = leaves_add(sc, y, site[i], site[i], p);
+		spines = sc->nodes;
+		border[i] = at_site(sc, y, site[i], "dci", 1);
+		for (; k < spines; k++)
+			link_add(sc, y, sc->node[k], border[i], &up);
+	}
+	link_add(sc, y, border[0], border[1], &wan);
 }
 
 /* The k-ary fat-tree: k pods of k/2 edge and k/2 aggregation switches, k/2
@@ -143,6 +185,7 @@ bool shape_load(struct scenario *sc, struct ynode *topology,
 	} shapes[] = {
 		{ "star", star }, { "dumbbell", dumbbell },
 		{ "leaf-spine", leaf_spine }, { "fat-tree", fat_tree },
+		{ "dci", dci },
 	};
 	bool found = false;
 	size_t i;
@@ -154,7 +197,7 @@ bool shape_load(struct scenario *sc, struct ynode *topology,
 		if (!y || !y_is_map(y))
 			continue;
 		if (found) {
-			y_error(y, "only one of star, dumbbell, leaf-spine, fat-tree");
+			y_error(y, "only one of star, dumbbell, leaf-spine, fat-tree, dci");
 			continue;
 		}
 		found = true;

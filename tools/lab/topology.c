@@ -380,7 +380,7 @@ void topology_load(struct scenario *sc)
 	shape_load(sc, top, &defaults);
 	lists_load(sc, top, &defaults);
 	if (!sc->links)
-		y_error(top, "no links: give star, dumbbell, leaf-spine, fat-tree or hosts, switches and links");
+		y_error(top, "no links: give star, dumbbell, leaf-spine, fat-tree, dci or hosts, switches and links");
 	for (i = 0; i < sc->nodes; i++) {
 		struct node *n = sc->node[i];
 
