@@ -29,6 +29,8 @@ static void explain(void)
 		"                  [ stamp-tau TIME ] [ stamp-round NS ] [ stamp-hold TIME ]\n"
 		"                  [ switch N switch-port N [ speed RATE ] [ hop-rtt TIME ]\n"
 		"                    [ frames both|tell|hear|none ] ]\n"
+		"                  [ role none|wan|lan [ host-rate RATE ] [ flow-delay TIME ]\n"
+		"                    [ flow-theta TIME ] [ flow-form filter|damped|printed ] ]\n"
 		"                  [ band BAND OPTIONS-OF-CLASS... ]...\n"
 		"\n"
 		"  limit      bytes that may wait (default 1mb)\n"
@@ -44,6 +46,7 @@ static void explain(void)
 		"  buffer     share SIZE bytes with all ports of this namespace that say NAME\n"
 		"  stamp      telemetry in TCP options; smoothed over stamp-tau, held for\n"
 		"             stamp-hold, rounded down to stamp-round\n"
+		"  role       of a border router: to the long line (wan), to the datacenter (lan)\n"
 		"Everything else: man tc-fabric; ... class ... fabric help\n");
 }
 

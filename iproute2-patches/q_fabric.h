@@ -31,6 +31,8 @@ extern const char * const fabric_stamp_names[__FABRIC_STAMP_MAX];
 
 extern const char * const fabric_frames_names[4];
 extern const char * const fabric_queue_names[__FABRIC_QUEUE_MAX];
+extern const char * const fabric_role_names[__FABRIC_ROLE_MAX];
+extern const char * const fabric_form_names[__FABRIC_FLOW_MAX];
 
 #define FABRIC_OPTIONS_MAX_BYTES 8192
 

@@ -5,6 +5,9 @@
  * Whatever is printed of the settings can be typed back: sizes, rates and times
  * are printed in the largest unit that holds them exactly.
  */
+#include <arpa/inet.h>
+#include <stddef.h>
+
 #include "q_fabric.h"
 
 static const struct fabric_unit size_units[] = {
@@ -274,6 +277,28 @@ static void print_switch(struct rtattr **tb)
 			   fabric_frames_names[frames]);
 }
 
+/* Prints the port's role in a border router. */
+static void print_role(struct rtattr **tb)
+{
+	uint8_t role = attr_u8(tb[TCA_FABRIC_ROLE]), form = attr_u8(tb[TCA_FABRIC_FLOW_FORM]);
+	uint64_t rate = attr_u64(tb[TCA_FABRIC_HOST_RATE_BPS]);
+
+	if (!role || role >= __FABRIC_ROLE_MAX || form >= __FABRIC_FLOW_MAX)
+		return;
+	print_color_string(PRINT_ANY, COLOR_NONE, "role", "role %s ", fabric_role_names[role]);
+	if (role != FABRIC_ROLE_LAN)
+		return;
+	if (rate)
+		print_setting("host_rate", "host-rate", rate, fabric_rate_units);
+	print_setting("flow_delay", "flow-delay", attr_u32(tb[TCA_FABRIC_FLOW_WAIT_NS]),
+		      time_units);
+	if (tb[TCA_FABRIC_FLOW_THETA_NS])
+		print_setting("flow_theta", "flow-theta",
+			      attr_u32(tb[TCA_FABRIC_FLOW_THETA_NS]), time_units);
+	print_color_string(PRINT_ANY, COLOR_NONE, "flow_form", "flow-form %s ",
+			   fabric_form_names[form]);
+}
+
 int fabric_print_opt(struct qdisc_util *qu, FILE *f, struct rtattr *opt)
 {
 	struct rtattr *tb[TCA_FABRIC_MAX + 1];
@@ -309,6 +334,7 @@ int fabric_print_opt(struct qdisc_util *qu, FILE *f, struct rtattr *opt)
 	print_bands(tb);
 	print_stamp(tb);
 	print_switch(tb);
+	print_role(tb);
 	print_band_options(tb[TCA_FABRIC_BAND_OPTIONS]);
 	return 0;
 }
@@ -642,6 +668,80 @@ static void print_band_stats(struct rtattr *nest)
 	close_json_array(PRINT_JSON, NULL);
 }
 
+/* Prints what the border router has counted. */
+static void print_border(struct rtattr *nest)
+{
+	static const char * const names[FABRIC_BORDER_MAX + 1] = {
+		[FABRIC_BORDER_CONNS] = "connections",
+		[FABRIC_BORDER_EVICTED] = "evicted",
+		[FABRIC_BORDER_QUEUED] = "queued",
+		[FABRIC_BORDER_SHARED] = "shared",
+		[FABRIC_BORDER_UNQUEUED] = "unqueued",
+		[FABRIC_BORDER_CREDITS] = "credits",
+		[FABRIC_BORDER_REFUSED] = "refused",
+		[FABRIC_BORDER_TOLD] = "told",
+		[FABRIC_BORDER_NEAR_READ] = "near_read",
+		[FABRIC_BORDER_NEAR_TOLD] = "near_told",
+	};
+	struct rtattr *tb[FABRIC_BORDER_MAX + 1];
+	int i;
+
+	if (!nest)
+		return;
+	parse_nest(tb, FABRIC_BORDER_MAX, nest);
+	print_nl();
+	print_color_string(PRINT_FP, COLOR_NONE, NULL, " %s", " border");
+	open_json_object("border");
+	for (i = 1; i <= FABRIC_BORDER_MAX; i++)
+		print_count(names[i], names[i], attr_u64(tb[i]));
+	close_json_object();
+}
+
+/* Prints one end of a connection. */
+static void print_end(const char *key, const char *word, const char *port_key,
+		      const __u8 *address, unsigned int port)
+{
+	static const __u8 mapped[12] = { [10] = 0xff, [11] = 0xff };
+	bool v4 = !memcmp(address, mapped, sizeof(mapped));
+	char text[INET6_ADDRSTRLEN];
+
+	inet_ntop(v4 ? AF_INET : AF_INET6, v4 ? address + 12 : address, text, sizeof(text));
+	print_color_string(PRINT_FP, COLOR_NONE, NULL, " %s ", word);
+	print_color_string(PRINT_ANY, COLOR_NONE, key, "%s", text);
+	print_color_uint(PRINT_ANY, COLOR_NONE, port_key, " %u", port);
+}
+
+/* Prints queues of connections. */
+static void print_flows(const struct rtattr *attr)
+{
+	struct tc_fabric_flow flow;
+	const char *at, *end;
+
+	if (!attr)
+		return;
+	at = RTA_DATA(attr);
+	end = at + RTA_PAYLOAD(attr);
+	open_json_array(PRINT_JSON, "flows");
+	for (; end - at >= (ptrdiff_t)sizeof(flow); at += sizeof(flow)) {
+		memcpy(&flow, at, sizeof(flow));
+		print_nl();
+		open_json_object(NULL);
+		print_end("to", " to", "to_port", flow.here, flow.here_port);
+		print_end("from", "from", "from_port", flow.there, flow.there_port);
+		print_count("backlog_bytes", "waiting bytes", flow.backlog_bytes);
+		print_count("backlog_packets", "packets", flow.backlog_packets);
+		print_count("backlog_max_bytes", "max bytes", flow.backlog_max_bytes);
+		print_count("cross_ns", "cross ns", flow.cross_ns);
+		print_count("near_ns", "near ns", flow.near_ns);
+		print_count("host_flows_milli", "host's flows milli", flow.flows_milli);
+		print_count("host_bps", "bit/s", flow.host_bps);
+		print_count("credit_bps", "credit", flow.credit_bps);
+		print_count("tell_bps", "told", flow.tell_bps);
+		close_json_object();
+	}
+	close_json_array(PRINT_JSON, NULL);
+}
+
 int fabric_print_xstats(struct qdisc_util *qu, FILE *f, struct rtattr *xstats)
 {
 	struct rtattr *tb[TCA_FABRIC_STATS_MAX + 1];
@@ -656,6 +756,8 @@ int fabric_print_xstats(struct qdisc_util *qu, FILE *f, struct rtattr *xstats)
 	print_port(tb);
 	print_delay(tb);
 	print_stamps(tb[TCA_FABRIC_STATS_STAMPS]);
+	print_border(tb[TCA_FABRIC_STATS_BORDER]);
+	print_flows(tb[TCA_FABRIC_STATS_FLOWS]);
 	print_colours(tb[TCA_FABRIC_STATS_COLOURS]);
 	if (tb[TCA_FABRIC_STATS_BANDS_OMITTED])
 		print_color_bool(PRINT_JSON, COLOR_NONE, "bands_omitted", NULL,

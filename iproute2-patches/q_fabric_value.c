@@ -390,6 +390,29 @@ static int word_of(const char *text, const char * const *words, int count)
 const char * const fabric_frames_names[4] = { "none", "tell", "hear", "both" };
 const char * const fabric_queue_names[__FABRIC_QUEUE_MAX] = { "fifo", "isolate", "pfc" };
 
+const char * const fabric_role_names[__FABRIC_ROLE_MAX] = { "none", "wan", "lan" };
+const char * const fabric_form_names[__FABRIC_FLOW_MAX] = { "filter", "damped", "printed" };
+
+static int value_role(int argc, char **argv, struct nlmsghdr *n, int type)
+{
+	int i = word_of(argv[1], fabric_role_names, __FABRIC_ROLE_MAX);
+
+	(void)argc;
+	if (i >= 0)
+		fabric_put_u8(n, type, i);
+	return i >= 0 ? 1 : -1;
+}
+
+static int value_form(int argc, char **argv, struct nlmsghdr *n, int type)
+{
+	int i = word_of(argv[1], fabric_form_names, __FABRIC_FLOW_MAX);
+
+	(void)argc;
+	if (i >= 0)
+		fabric_put_u8(n, type, i);
+	return i >= 0 ? 1 : -1;
+}
+
 static int value_frames(int argc, char **argv, struct nlmsghdr *n, int type)
 {
 	int i = word_of(argv[1], fabric_frames_names, 4);
@@ -446,6 +469,11 @@ const struct fabric_option fabric_port_options[] = {
 	{ "stamp-tau", TCA_FABRIC_STAMP_TAU_NS, value_time32, 0 },
 	{ "stamp-round", TCA_FABRIC_STAMP_ROUND_NS, value_u32, 0 },
 	{ "stamp-hold", TCA_FABRIC_STAMP_HOLD_NS, value_time32, 0 },
+	{ "role", TCA_FABRIC_ROLE, value_role, 0 },
+	{ "host-rate", TCA_FABRIC_HOST_RATE_BPS, value_rate, 0 },
+	{ "flow-delay", TCA_FABRIC_FLOW_WAIT_NS, value_time32, 0 },
+	{ "flow-theta", TCA_FABRIC_FLOW_THETA_NS, value_time32, 0 },
+	{ "flow-form", TCA_FABRIC_FLOW_FORM, value_form, 0 },
 	{ NULL, 0, NULL, 0 }
 };
 

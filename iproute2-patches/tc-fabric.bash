@@ -10,6 +10,8 @@ _tc_fabric_words()
 	case $previous in
 	preset) echo flexpass flexpass-paper expresspass dctcp soze prio8 ;;
 	frames) echo none tell hear both ;;
+	role) echo none wan lan ;;
+	flow-form) echo filter damped printed ;;
 	queue) echo fifo isolate pfc ;;
 	switch|switch-port|hop-rtt) ;;
 	stamp) echo none soze tcp-int load power ;;
@@ -17,7 +19,7 @@ _tc_fabric_words()
 	rate) echo none ;;
 	default) echo last ;;
 	dscp|priomap|buffer) echo off ;;
-	limit|delay|overhead|mpu|bands|stamp-tau|stamp-round|stamp-hold|band|weight|quantum|packets|speed|mtu|segs) ;;
+	limit|delay|overhead|mpu|bands|stamp-tau|stamp-round|stamp-hold|host-rate|flow-delay|flow-theta|band|weight|quantum|packets|speed|mtu|segs) ;;
 	burst|green|yellow|red|reserved|alpha|prob|ecn-delay) ;;
 	*)
 		if [ "$object" = class ]; then
@@ -28,7 +30,7 @@ _tc_fabric_words()
 			echo preset speed mtu segs limit ecn enqueue dequeue split-gso \
 				no-split-gso rate delay overhead mpu bands default \
 				priomap dscp buffer stamp stamp-tau stamp-round \
-				stamp-hold switch switch-port hop-rtt frames band help
+				stamp-hold role host-rate flow-delay flow-theta flow-form switch switch-port hop-rtt frames band help
 		fi ;;
 	esac
 }

@@ -14,6 +14,8 @@
  *	fabric_config.c		settings of the port
  *	fabric_genl.c		switches over generic netlink
  *	fabric_isolate.c	isolation queues
+ *	fabric_flows.c		border routers: packets
+ *	fabric_border.c		border routers: ports, tables
  *	fabric_band_config.c	settings of a band
  *	fabric_stats.c		what was counted
  *	fabric_line.c		the line
@@ -56,6 +58,7 @@
 #define FABRIC_ALPHA_MAX_MILLI		1000000	/* thousandths: 1000 */
 #define FABRIC_STAMP_TIME_MAX_NS	1000000000U
 #define FABRIC_STAMP_ROUND_MAX_NS	65536U
+#define FABRIC_FLOW_WAIT_DEFAULT_NS	1000000U
 
 /**
  * struct fabric_cb - what a packet carries while the qdisc holds it
@@ -258,6 +261,7 @@ static inline bool fabric_stamps_load(const struct fabric_stamp *stamp)
  * @limit_bytes: most bytes that may wait in all bands together
  * @waiting_bytes: bytes in the bands' own queues
  * @waiting_max_bytes: most bytes ever in them together
+ * @apart_bytes: of @waiting_bytes, in queues of a border router: no part of the load
  * @split_gso: segment GSO packets on enqueue
  * @by_map: without filters, @band_map alone leads to the band
  * @use_dscp: @dscp_map is set
@@ -292,6 +296,7 @@ static inline bool fabric_stamps_load(const struct fabric_stamp *stamp)
  * @busy: something is waiting or being sent
  * @gso_split: packets that were segmented
  * @isolate: the port's part of a switch, NULL: none
+ * @border: the port's part of a border router, NULL: none
  * @made: the port is there: what can be set only before cannot be any more
  * @bands: the queues
  * @load: what the line carries, if the telemetry is of that
@@ -300,6 +305,7 @@ struct fabric_sched {
 	u32 limit_bytes;
 	u32 waiting_bytes;
 	u32 waiting_max_bytes;
+	u32 apart_bytes;
 	bool split_gso;
 	bool by_map;
 	bool use_dscp;
@@ -338,6 +344,7 @@ struct fabric_sched {
 	u64 gso_split;
 
 	struct fabric_isolate_port *isolate;
+	struct fabric_border_port *border;
 	bool made;
 
 	struct fabric_band bands[FABRIC_BANDS_MAX];
@@ -407,6 +414,8 @@ void fabric_look_again(struct Qdisc *sch);
 void fabric_line_release(struct fabric_sched *q, u64 now_ns);
 
 /* fabric_stamp.c */
+u8 *fabric_writable(struct sk_buff *skb, int offset, int bytes);
+void fabric_replace_byte(struct sk_buff *skb, u8 *th, int at, u8 value);
 void fabric_stamp_packet(struct fabric_sched *q, const struct fabric_band *band,
 			 struct sk_buff *skb, u64 delay_ns, u64 now_ns);
 
@@ -570,6 +579,37 @@ void fabric_pfc_leave(struct fabric_sched *q, const struct sk_buff *skb,
 		      u32 len);
 
 void fabric_pfc_forget(struct fabric_sched *q, struct fabric_band *band);
+
+/* fabric_border.c: join and leave: rtnl, not the root lock */
+/**
+ * struct fabric_border_config - what was said of a port's role
+ * @role: FABRIC_ROLE_*
+ * @form: FABRIC_FLOW_*
+ * @wait_ns: how long data is to wait
+ * @theta_ns: time to get there, 0: the round trip
+ * @host_bps: of the hosts behind it, 0: the port's
+ */
+struct fabric_border_config {
+	u8 role;
+	u8 form;
+	u32 wait_ns;
+	u32 theta_ns;
+	u64 host_bps;
+};
+
+int fabric_border_join(struct Qdisc *sch, const struct fabric_border_config *set, u64 line_bps,
+		       struct netlink_ext_ack *extack);
+void fabric_border_leave(struct fabric_sched *q);
+const struct fabric_border_config *fabric_border_settings(const struct fabric_sched *q);
+int fabric_border_dump_stats(const struct fabric_sched *q, struct sk_buff *skb, bool flows);
+
+/* fabric_flows.c: root lock held */
+bool fabric_border_arrive(struct fabric_sched *q, struct fabric_band *band,
+			  struct sk_buff *skb, u32 len);
+void fabric_border_release(struct Qdisc *sch, u64 now_ns);
+void fabric_border_wait(struct Qdisc *sch);
+void fabric_border_reset(struct fabric_sched *q);
+void fabric_border_sent(struct fabric_sched *q, struct sk_buff *skb, u64 now_ns);
 
 /* fabric_genl.c */
 int fabric_genl_init(void);

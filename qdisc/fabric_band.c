@@ -245,7 +245,7 @@ void fabric_band_update(struct fabric_sched *q)
 		band->plain = !band->child && !band->limit_bytes &&
 			      !band->limit_packets && !band->queue &&
 			      !band->coloured && !band->ecn.red.max &&
-			      !band->pass.rate_bps && !q->buffer;
+			      !band->pass.rate_bps && !q->buffer && !q->border;
 	}
 }
 

@@ -113,6 +113,9 @@ static int fabric_class_graft(struct Qdisc *sch, unsigned long arg,
 	if (band->queue && new)
 		return fabric_refuse_attr(extack, NULL,
 					  "a band that isolates or has pfc has no qdisc of its own");
+	if (((struct fabric_sched *)qdisc_priv(sch))->border && new)
+		return fabric_refuse_attr(extack, NULL,
+					  "a band with a qdisc of its own cannot have flows' queues before it");
 	/* At once: a packet that came in between would never leave. */
 	sch_tree_lock(sch);
 	fabric_band_purge(sch, band, FABRIC_DROP_BAND_GONE);

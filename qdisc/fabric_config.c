@@ -185,12 +185,25 @@ static const struct nla_policy fabric_policy[TCA_FABRIC_MAX + 1] = {
 	[TCA_FABRIC_HOP_RTT_NS]		= { .type = NLA_U32 },
 	[TCA_FABRIC_FRAMES] = NLA_POLICY_MAX(NLA_U8, FABRIC_FRAMES_BOTH),
 	[TCA_FABRIC_MPU_BYTES] = NLA_POLICY_MAX(NLA_U32, FABRIC_MPU_MAX_BYTES),
+	[TCA_FABRIC_ROLE] = NLA_POLICY_MAX(NLA_U8, __FABRIC_ROLE_MAX - 1),
+	[TCA_FABRIC_HOST_RATE_BPS] =
+		NLA_POLICY_FULL_RANGE(NLA_U64, &fabric_range_rate),
+	[TCA_FABRIC_FLOW_WAIT_NS] =
+		NLA_POLICY_FULL_RANGE(NLA_U32, &fabric_range_second),
+	[TCA_FABRIC_FLOW_THETA_NS] =
+		NLA_POLICY_FULL_RANGE(NLA_U32, &fabric_range_second),
+	[TCA_FABRIC_FLOW_FORM] = NLA_POLICY_MAX(NLA_U8, __FABRIC_FLOW_MAX - 1),
 };
 
 static const struct fabric_text fabric_texts[] = {
 	{ TCA_FABRIC_SWITCH_PORT, "switch-port must be 0 to 63" },
 	{ TCA_FABRIC_SPEED_BPS, "speed must be at most 10 Tbit/s" },
 	{ TCA_FABRIC_FRAMES, "frames must be none, tell, hear or both" },
+	{ TCA_FABRIC_ROLE, "role must be none, wan or lan" },
+	{ TCA_FABRIC_HOST_RATE_BPS, "host-rate must be at most 10 Tbit/s" },
+	{ TCA_FABRIC_FLOW_WAIT_NS, "flow-delay must be at most 1 second" },
+	{ TCA_FABRIC_FLOW_THETA_NS, "flow-theta must be at most 1 second" },
+	{ TCA_FABRIC_FLOW_FORM, "flow-form must be filter, damped or printed" },
 	{ TCA_FABRIC_RATE_BPS,
 	  "rate must be 0 (none) or 1 kbit/s to 10 Tbit/s" },
 	{ TCA_FABRIC_LIMIT_BYTES, "limit must be 1 byte to 1 GiB" },
@@ -483,6 +496,78 @@ static int fabric_isolate_parse(struct Qdisc *sch, struct nlattr **tb,
 					0;
 }
 
+/* Is what was said of the role what it is? */
+static bool fabric_border_same(const struct fabric_border_config *a,
+			       const struct fabric_border_config *b)
+{
+	return a->role == b->role && a->form == b->form && a->wait_ns == b->wait_ns &&
+	       a->theta_ns == b->theta_ns && a->host_bps == b->host_bps;
+}
+
+/* Why a port cannot have the role, NULL: it can. */
+static const char *fabric_role_refused(struct Qdisc *sch, const struct fabric_change *change,
+				       u8 role, u8 split_gso)
+{
+	const struct fabric_sched *q = qdisc_priv(sch);
+	unsigned int i;
+
+	if (change->stamp.kind != FABRIC_STAMP_LOAD)
+		return "a port with a role stamps loads: say stamp load";
+	if (role != FABRIC_ROLE_LAN)
+		return NULL;
+	if (change->line.rate_bps || sch->parent != TC_H_ROOT)
+		return "a port of role lan is no line, and the root of a device that has the speed";
+	if (change->isolate.id)
+		return "a port of role lan is no port of a switch";
+	if (!split_gso)
+		return "role lan needs split-gso";
+	for (i = 0; i < FABRIC_BANDS_MAX; i++) {
+		if (q->bands[i].child)
+			return "a band with a qdisc of its own cannot have flows' queues before it";
+	}
+	return NULL;
+}
+
+/* The port's role in a border router: said when the port is made, and as it was later. */
+static int fabric_role_parse(struct Qdisc *sch, struct nlattr **tb,
+			     struct fabric_change *change, struct netlink_ext_ack *extack)
+{
+	struct fabric_border_config set = { .wait_ns = FABRIC_FLOW_WAIT_DEFAULT_NS };
+	const struct fabric_sched *q = qdisc_priv(sch);
+	u8 split_gso = q->split_gso;
+	const char *refused;
+
+	if (q->border)
+		set = *fabric_border_settings(q);
+	if (tb[TCA_FABRIC_ROLE])
+		set.role = nla_get_u8(tb[TCA_FABRIC_ROLE]);
+	if (tb[TCA_FABRIC_HOST_RATE_BPS])
+		set.host_bps = nla_get_u64(tb[TCA_FABRIC_HOST_RATE_BPS]);
+	if (tb[TCA_FABRIC_FLOW_WAIT_NS])
+		set.wait_ns = nla_get_u32(tb[TCA_FABRIC_FLOW_WAIT_NS]);
+	if (tb[TCA_FABRIC_FLOW_THETA_NS])
+		set.theta_ns = nla_get_u32(tb[TCA_FABRIC_FLOW_THETA_NS]);
+	if (tb[TCA_FABRIC_FLOW_FORM])
+		set.form = nla_get_u8(tb[TCA_FABRIC_FLOW_FORM]);
+	if (tb[TCA_FABRIC_SPLIT_GSO])
+		split_gso = nla_get_u8(tb[TCA_FABRIC_SPLIT_GSO]);
+	if (set.role != FABRIC_ROLE_LAN &&
+	    (tb[TCA_FABRIC_HOST_RATE_BPS] || tb[TCA_FABRIC_FLOW_WAIT_NS] ||
+	     tb[TCA_FABRIC_FLOW_THETA_NS] || tb[TCA_FABRIC_FLOW_FORM]))
+		return fabric_refuse_attr(extack, NULL,
+					  "host-rate and flow-... are of a port of role lan");
+	if (q->made && (q->border ? !fabric_border_same(&set, fabric_border_settings(q)) :
+				    set.role != FABRIC_ROLE_NONE))
+		return fabric_refuse_attr(extack, tb[TCA_FABRIC_ROLE],
+					  "a role is chosen when the port is made");
+	if (!set.role)
+		return 0;
+	refused = fabric_role_refused(sch, change, set.role, split_gso);
+	if (refused)
+		return fabric_refuse_attr(extack, tb[TCA_FABRIC_ROLE], refused);
+	return q->border ? 0 : fabric_border_join(sch, &set, change->line_bps, extack);
+}
+
 /* Bytes of the buffer that the bands have for themselves, after the change if
  * one is given.
  */
@@ -699,6 +784,8 @@ int fabric_config_change(struct Qdisc *sch, struct nlattr *opt,
 	if (!err)
 		err = fabric_isolate_parse(sch, tb, change, extack);
 	if (!err)
+		err = fabric_role_parse(sch, tb, change, extack);
+	if (!err)
 		err = fabric_buffer_parse(sch, tb, change, extack);
 	if (!err)
 		fabric_change_apply(sch, tb, change);
@@ -749,6 +836,25 @@ static int fabric_dump_parts(const struct fabric_sched *q, struct sk_buff *skb)
 	return 0;
 }
 
+/* Writes the port's role. */
+static int fabric_dump_role(const struct fabric_sched *q, struct sk_buff *skb)
+{
+	const struct fabric_border_config *set;
+
+	if (!q->border)
+		return 0;
+	set = fabric_border_settings(q);
+	if (nla_put_u8(skb, TCA_FABRIC_ROLE, set->role))
+		return -EMSGSIZE;
+	if (set->role == FABRIC_ROLE_LAN &&
+	    (nla_put_u64_64bit(skb, TCA_FABRIC_HOST_RATE_BPS, set->host_bps, TCA_FABRIC_PAD) ||
+	     nla_put_u32(skb, TCA_FABRIC_FLOW_WAIT_NS, set->wait_ns) ||
+	     nla_put_u32(skb, TCA_FABRIC_FLOW_THETA_NS, set->theta_ns) ||
+	     nla_put_u8(skb, TCA_FABRIC_FLOW_FORM, set->form)))
+		return -EMSGSIZE;
+	return 0;
+}
+
 /* Writes the settings of the bands. */
 static int fabric_dump_bands(const struct fabric_sched *q, struct sk_buff *skb)
 {
@@ -783,6 +889,7 @@ int fabric_config_dump(struct Qdisc *sch, struct sk_buff *skb)
 	if (nla_put_u32(skb, TCA_FABRIC_LIMIT_BYTES, q->limit_bytes) ||
 	    nla_put_u8(skb, TCA_FABRIC_SPLIT_GSO, q->split_gso) ||
 	    fabric_maps_dump(q, skb) || fabric_dump_parts(q, skb) ||
+	    fabric_dump_role(q, skb) ||
 	    fabric_dump_bands(q, skb)) {
 		nla_nest_cancel(skb, opt);
 		return -EMSGSIZE;

@@ -72,6 +72,16 @@ static __always_inline int fabric_band_admit(struct fabric_sched *q,
 	return 0;
 }
 
+/* Does a packet of a band that is not plain have to wait apart from its fifo? */
+static __always_inline bool fabric_band_park(struct fabric_sched *q,
+					     struct fabric_band *band,
+					     struct sk_buff *skb, u32 len)
+{
+	if (unlikely(band->isolate))
+		return fabric_isolate_park(q, band, skb, len);
+	return unlikely(q->border) && fabric_border_arrive(q, band, skb, len);
+}
+
 /**
  * fabric_band_enqueue() - queue a packet if there is room
  * @sch: the qdisc
@@ -112,8 +122,7 @@ fabric_band_enqueue(struct Qdisc *sch, struct fabric_band *band,
 	band->colour_bytes[colour] += len;
 	if (!band->plain && unlikely(band->pfc))
 		fabric_pfc_arrive(q, skb, len);
-	if (band->plain || !unlikely(band->isolate) ||
-	    !fabric_isolate_park(q, band, skb, len)) {
+	if (band->plain || !fabric_band_park(q, band, skb, len)) {
 		fabric_fifo_push(&band->fifo, skb, len);
 		if (band->fifo.bytes > band->stats.backlog_max_bytes)
 			band->stats.backlog_max_bytes = band->fifo.bytes;
@@ -260,9 +269,13 @@ fabric_serve_begin(struct fabric_sched *q, struct fabric_band *band,
 		}
 	}
 	fabric_delay_add(&stats->delay, start_ns - cb->enqueue_ns);
-	if (q->stamp.kind)
+	if (q->stamp.kind) {
 		fabric_stamp_packet(q, band, skb, start_ns - cb->enqueue_ns,
 				    start_ns);
+		/* whose own load is in the packet now */
+		if (unlikely(q->border))
+			fabric_border_sent(q, skb, start_ns);
+	}
 }
 
 #endif /* FABRIC_FAST_H */

@@ -209,10 +209,14 @@ static struct sk_buff *fabric_dequeue(struct Qdisc *sch)
 		skb = unlikely(q->isolate) ? fabric_dequeue_frame(sch) : NULL;
 		if (unlikely(skb))
 			return skb;
+		if (unlikely(q->border))
+			fabric_border_release(sch, now_ns);
 		skb = fabric_serve(sch, now_ns);
 		if (unlikely(q->isolate) && skb &&
 		    q->bands[fabric_cb(skb)->band].isolate)
 			fabric_isolate_sent(q);
+		if (unlikely(q->border) && !skb)
+			fabric_border_wait(sch);
 		return skb;
 	}
 	skb = fabric_line_dequeue(sch, now_ns);
@@ -257,6 +261,8 @@ static void fabric_reset(struct Qdisc *sch)
 	}
 	if (q->isolate)
 		fabric_isolate_reset(q);
+	if (q->border)
+		fabric_border_reset(q);
 	fabric_fifo_purge(&q->flying);
 	if (q->sending)
 		rtnl_kfree_skbs(q->sending, q->sending);
@@ -295,6 +301,8 @@ static void fabric_destroy(struct Qdisc *sch)
 	qdisc_watchdog_cancel(&q->watchdog);
 	if (q->isolate)
 		fabric_isolate_leave(q);
+	if (q->border)
+		fabric_border_leave(q);
 	tcf_block_put(q->block);
 	fabric_config_free(q);
 	for (i = 0; i < FABRIC_BANDS_MAX; i++) {

@@ -89,7 +89,7 @@ static void fabric_replace_word(struct sk_buff *skb, u8 *th, int word,
 }
 
 /* Replaces the byte at @at. Words count from the start of the header. */
-static void fabric_replace_byte(struct sk_buff *skb, u8 *th, int at, u8 value)
+void fabric_replace_byte(struct sk_buff *skb, u8 *th, int at, u8 value)
 {
 	int word = at & ~1;
 	u16 old = th[word] << 8 | th[word + 1];
@@ -101,7 +101,7 @@ static void fabric_replace_byte(struct sk_buff *skb, u8 *th, int at, u8 value)
 }
 
 /* Makes the TCP header writable. Return: it, NULL if out of memory. */
-static u8 *fabric_writable(struct sk_buff *skb, int offset, int bytes)
+u8 *fabric_writable(struct sk_buff *skb, int offset, int bytes)
 {
 	if (skb_ensure_writable(skb, offset + bytes))
 		return NULL;
@@ -228,7 +228,8 @@ static int fabric_stamp_plain(struct sk_buff *skb, u64 delay_ns)
 static u16 fabric_load_value(struct fabric_sched *q, u8 class, u64 now_ns)
 {
 	struct fabric_stamp *stamp = &q->stamp;
-	u16 code = fl_load_code(fabric_load_tell(&q->load, class, q->waiting_bytes,
+	u16 code = fl_load_code(fabric_load_tell(&q->load, class,
+						 q->waiting_bytes - q->apart_bytes,
 						 now_ns));
 
 	if (!stamp->hold_ns)

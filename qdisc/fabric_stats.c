@@ -198,20 +198,6 @@ static int fabric_put_view(struct sk_buff *skb, const struct fabric_view *view)
 	       fabric_put_colours(skb, view);
 }
 
-/* Writes what only the port has. */
-static int fabric_put_port(struct sk_buff *skb, const struct fabric_sched *q,
-			   u64 now_ns)
-{
-	u64 busy_ns = q->busy_ns + (q->busy ? now_ns - q->busy_from_ns : 0);
-
-	return fabric_put_u64(skb, TCA_FABRIC_STATS_BUSY_NS, busy_ns) ||
-	       nla_put_u32(skb, TCA_FABRIC_STATS_LINE_PACKETS,
-			   q->flying.packets + !!q->sending) ||
-	       fabric_put_u64(skb, TCA_FABRIC_STATS_GSO_SPLIT, q->gso_split) ||
-	       fabric_put_stamps(skb, &q->stamp) ||
-	       fabric_put_buffer(skb, q->buffer);
-}
-
 /* Is this message small, and is what is being written the first in it? The kernel
  * makes notifications and the first answer to a new socket so: the counters of the
  * bands would not fit, and a record that does not fit is lost for good. What does
@@ -225,6 +211,22 @@ static bool fabric_message_small(const struct sk_buff *skb)
 static bool fabric_message_first(const struct sk_buff *skb)
 {
 	return nlmsg_hdr(skb)->nlmsg_len == nlmsg_msg_size(sizeof(struct tcmsg));
+}
+
+/* Writes what only the port has. */
+static int fabric_put_port(struct sk_buff *skb, const struct fabric_sched *q,
+			   u64 now_ns)
+{
+	u64 busy_ns = q->busy_ns + (q->busy ? now_ns - q->busy_from_ns : 0);
+
+	return fabric_put_u64(skb, TCA_FABRIC_STATS_BUSY_NS, busy_ns) ||
+	       nla_put_u32(skb, TCA_FABRIC_STATS_LINE_PACKETS,
+			   q->flying.packets + !!q->sending) ||
+	       fabric_put_u64(skb, TCA_FABRIC_STATS_GSO_SPLIT, q->gso_split) ||
+	       fabric_put_stamps(skb, &q->stamp) ||
+	       (q->border &&
+		fabric_border_dump_stats(q, skb, !fabric_message_small(skb))) ||
+	       fabric_put_buffer(skb, q->buffer);
 }
 
 /* Writes a band's counters. */

@@ -42,6 +42,8 @@
 #define DQM_RING		256
 /* Rates of the credit loop that (4) averages. */
 #define DQM_CREDITS		5
+/* Packets in an RTT_C that are told at least. */
+#define DQM_LEAST		2
 /* Fractional bits of the token and of parts. */
 #define DQM_SHIFT		16
 #define DQM_ONE			BIT(DQM_SHIFT)
@@ -114,6 +116,20 @@ static inline u64 dqm_bounded(const struct dqm_par *par, u64 rate)
 	return max_t(u64, min_t(u64, rate, par->line_bytes), par->min_bytes);
 }
 
+/* Slowest rate to tell: DQM_LEAST packets in RTT_C, or the sender's next packet would be
+ * further away than what it hears next; half of R_credit if that is less.
+ */
+static inline u64 dqm_least(const struct dqm_flow *f, const struct dqm_par *par)
+{
+	return max_t(u64, min_t(u64, DQM_LEAST * f->packet, f->credit / 2), par->min_bytes);
+}
+
+/* What may be told of a rate. */
+static inline u64 dqm_tellable(const struct dqm_flow *f, const struct dqm_par *par, u64 rate)
+{
+	return max_t(u64, min_t(u64, rate, par->line_bytes), dqm_least(f, par));
+}
+
 /**
  * dqm_init() - a flow comes
  * @f: the flow
@@ -170,9 +186,9 @@ static inline void dqm_credit(struct dqm_flow *f, const struct dqm_par *par, u64
 	if (++f->credit_at == DQM_CREDITS)
 		f->credit_at = 0;
 	if (f->credit >= old)
-		f->tell = dqm_bounded(par, f->tell + (f->credit - old));
+		f->tell = dqm_tellable(f, par, f->tell + (f->credit - old));
 	else
-		f->tell = dqm_bounded(par, f->tell - min_t(u64, f->tell, old - f->credit));
+		f->tell = dqm_tellable(f, par, f->tell - min_t(u64, f->tell, old - f->credit));
 }
 
 /* Equations 1 to 4: how long packets will wait an RTT_C from now, ns. */
@@ -195,13 +211,8 @@ static inline u32 dqm_part(const struct dqm_flow *f, const struct dqm_par *par)
 	return min_t(u64, div64_u64(f->dqm << (DQM_SHIFT - 1), max_t(u64, of, 1)), DQM_ONE);
 }
 
-/**
- * dqm_step() - equations 1 to 5, each f->step_ns
- * @f: the flow
- * @par: parameters
- * @queue_bytes: waiting
- */
-static inline void dqm_step(struct dqm_flow *f, const struct dqm_par *par, u64 queue_bytes)
+/* Equation 5. */
+static inline void dqm_aim(struct dqm_flow *f, const struct dqm_par *par, u64 queue_bytes)
 {
 	u64 predicted_ns = dqm_predicted_ns(f, queue_bytes), gap;
 	u32 theta_ns = par->theta_ns ?: f->cross_ns;
@@ -213,22 +224,43 @@ static inline void dqm_step(struct dqm_flow *f, const struct dqm_par *par, u64 q
 		gap = par->target_ns - predicted_ns;
 		f->dqm = f->credit + mul_u64_u64_div_u64(f->credit, gap, theta_ns);
 	}
-	f->dqm = max_t(u64, min_t(u64, f->dqm, 2 * par->line_bytes), par->min_bytes);
-	if (par->form == DQM_FILTER) {
-		u32 tau_ns = max_t(u32, f->cross_ns / 4, f->step_ns);
+	f->dqm = max_t(u64, min_t(u64, f->dqm, 2 * par->line_bytes), dqm_least(f, par));
+}
 
-		if (f->dqm > f->tell)
-			f->tell += mul_u64_u64_div_u64(f->dqm - f->tell, f->step_ns, tau_ns);
-		else
-			f->tell -= mul_u64_u64_div_u64(f->tell - f->dqm, f->step_ns, tau_ns);
-		f->tell = dqm_bounded(par, f->tell);
-	} else {
+/* R_tell follows R_dqm for a time. */
+static inline void dqm_follow(struct dqm_flow *f, const struct dqm_par *par, u32 ns)
+{
+	u32 tau_ns = max_t(u32, f->cross_ns / 4, ns);
+
+	if (f->dqm > f->tell)
+		f->tell += mul_u64_u64_div_u64(f->dqm - f->tell, ns, tau_ns);
+	else
+		f->tell -= mul_u64_u64_div_u64(f->tell - f->dqm, ns, tau_ns);
+	f->tell = dqm_tellable(f, par, f->tell);
+}
+
+/**
+ * dqm_step() - equations 1 to 5, each f->step_ns
+ * @f: the flow
+ * @par: parameters
+ * @queue_bytes: waiting
+ * @steps: so many steps have passed, 1 and more; more than RTT_C has count as those
+ */
+static inline void dqm_step(struct dqm_flow *f, const struct dqm_par *par, u64 queue_bytes,
+			    u32 steps)
+{
+	steps = min_t(u32, steps, f->steps);
+	dqm_aim(f, par, queue_bytes);
+	if (par->form == DQM_FILTER)
+		dqm_follow(f, par, steps * f->step_ns);
+	else
 		f->part = dqm_part(f, par);
+	while (steps--) {
+		f->told_sum += f->tell - f->told[f->at];
+		f->told[f->at] = f->tell;
+		if (++f->at == f->steps)
+			f->at = 0;
 	}
-	f->told_sum += f->tell - f->told[f->at];
-	f->told[f->at] = f->tell;
-	if (++f->at == f->steps)
-		f->at = 0;
 }
 
 /**
@@ -243,9 +275,9 @@ static inline void dqm_packet(struct dqm_flow *f, const struct dqm_par *par)
 	f->token += f->part;
 	if (f->token >= DQM_ONE) {
 		f->token -= DQM_ONE;
-		f->tell = dqm_bounded(par, f->tell + f->packet);
+		f->tell = dqm_tellable(f, par, f->tell + f->packet);
 	} else {
-		f->tell = dqm_bounded(par, f->tell - min_t(u64, f->tell, f->packet));
+		f->tell = dqm_tellable(f, par, f->tell - min_t(u64, f->tell, f->packet));
 	}
 }
 

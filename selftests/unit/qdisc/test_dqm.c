@@ -58,7 +58,7 @@ static void run(const struct dqm_par *p, double change_ms, u64 other)
 		queue -= out;
 		for (rest += out; rest >= WIRE; rest -= WIRE)
 			dqm_packet(&f, p);
-		dqm_step(&f, p, queue);
+		dqm_step(&f, p, queue, 1);
 		way[i + late] = f.tell;
 		got.delay_us[i] = queue / f.credit * 1e6;
 		if (queue > got.peak_bytes)
@@ -156,7 +156,7 @@ TEST(anything)
 			dqm_init(&f, &p, 1000 + (r >> (r & 15)), r >> (r >> 4 & 31), r);
 		dqm_credit(&f, &p, (u64)r << (r & 31));
 		dqm_packet(&f, &p);
-		dqm_step(&f, &p, (u64)r << (r >> 6 & 31));
+		dqm_step(&f, &p, (u64)r << (r >> 6 & 31), 1 + (r & 7));
 		CHECK(f.tell >= p.min_bytes && f.tell <= p.line_bytes);
 	}
 }

@@ -52,6 +52,11 @@ enum {
 	TCA_FABRIC_SPEED_BPS,		/* u64 of the device, 0: as it tells */
 	TCA_FABRIC_HOP_RTT_NS,		/* u32 from PAUSE to its effect, 0: by speed */
 	TCA_FABRIC_FRAMES,		/* u8 FABRIC_FRAMES_* */
+	TCA_FABRIC_ROLE,		/* u8 FABRIC_ROLE_*, when the port is made */
+	TCA_FABRIC_HOST_RATE_BPS,	/* u64 of the hosts behind role lan, 0: the port's */
+	TCA_FABRIC_FLOW_WAIT_NS,	/* u32 role lan: how long data is to wait */
+	TCA_FABRIC_FLOW_THETA_NS,	/* u32 role lan: to get there, 0: the round trip */
+	TCA_FABRIC_FLOW_FORM,		/* u8 FABRIC_FLOW_* */
 	__TCA_FABRIC_MAX,
 };
 
@@ -164,6 +169,8 @@ enum {
 	TCA_FABRIC_STATS_BUFFER_POOL_BYTES,	/* u64 total without reserved */
 	TCA_FABRIC_STATS_BANDS,			/* nest: 1 + band, nest of these */
 	TCA_FABRIC_STATS_BANDS_OMITTED,		/* flag: no room, ask classes */
+	TCA_FABRIC_STATS_BORDER,		/* nest of u64, FABRIC_BORDER_* */
+	TCA_FABRIC_STATS_FLOWS,			/* struct tc_fabric_flow[], seen last first */
 	__TCA_FABRIC_STATS_MAX,
 };
 
@@ -194,6 +201,74 @@ enum {
 };
 
 #define FABRIC_STAMPED_MAX (__FABRIC_STAMPED_MAX - 1)
+
+/* The port of a border router (MLCC): none, to the long line, to the datacenter. */
+enum {
+	FABRIC_ROLE_NONE,
+	FABRIC_ROLE_WAN,
+	FABRIC_ROLE_LAN,
+	__FABRIC_ROLE_MAX,
+};
+
+/* From what the queues' management aims at to what senders are told. */
+enum {
+	FABRIC_FLOW_FILTER,	/* a low-pass */
+	FABRIC_FLOW_DAMPED,	/* the paper's token, against the rate that is told */
+	FABRIC_FLOW_PRINTED,	/* the paper's token as printed */
+	__FABRIC_FLOW_MAX,
+};
+
+/* What a border router has counted; that of all its ports. */
+enum {
+	FABRIC_BORDER_UNSPEC,
+	FABRIC_BORDER_CONNS,	/* connections known now */
+	FABRIC_BORDER_EVICTED,	/* forgotten for others */
+	FABRIC_BORDER_QUEUED,	/* packets that had to wait in a connection's queue */
+	FABRIC_BORDER_SHARED,	/* of them, in one that connections share */
+	FABRIC_BORDER_UNQUEUED,	/* data that did not: no option, or no memory */
+	FABRIC_BORDER_CREDITS,	/* loads of ACKs taken */
+	FABRIC_BORDER_REFUSED,	/* not believed: of no data that left, or from elsewhere */
+	FABRIC_BORDER_TOLD,	/* rates told */
+	FABRIC_BORDER_NEAR_READ, /* loads of data for the other datacenter */
+	FABRIC_BORDER_NEAR_TOLD, /* of them, told to senders */
+	__FABRIC_BORDER_MAX,
+};
+
+#define FABRIC_BORDER_MAX (__FABRIC_BORDER_MAX - 1)
+
+/**
+ * struct tc_fabric_flow - a connection's queue at a port of role lan
+ * @here: address of the host behind the port, IPv4 as ::ffff:a.b.c.d
+ * @there: of the sender
+ * @here_port: TCP port
+ * @there_port: likewise
+ * @backlog_bytes: waiting
+ * @backlog_packets: waiting
+ * @backlog_max_bytes: most that ever waited
+ * @cross_ns: to the sender and back
+ * @near_ns: to the host and back without queues, 0: not known
+ * @flows_milli: queues of the host that wait, on average, thousandths
+ * @reserved: 0
+ * @host_bps: what the host's queues are emptied at together
+ * @credit_bps: what one of them is
+ * @tell_bps: what the sender is told
+ */
+struct tc_fabric_flow {
+	__u8 here[16];
+	__u8 there[16];
+	__u16 here_port;
+	__u16 there_port;
+	__u32 backlog_bytes;
+	__u32 backlog_packets;
+	__u32 backlog_max_bytes;
+	__u32 cross_ns;
+	__u32 near_ns;
+	__u32 flows_milli;
+	__u32 reserved;
+	__u64 host_bps;
+	__u64 credit_bps;
+	__u64 tell_bps;
+};
 
 /*
  * The telemetry option that FABRIC_STAMP_SOZE raises, Documentation/telemetry.rst:
@@ -231,7 +306,7 @@ enum {
 #define FL_LOAD_RTT_NS_SHIFT	13
 #define FL_LOAD_TYPE_SHIFT	14
 #define FL_LOAD_OPEN		0	/* forward: switches raise it */
-#define FL_LOAD_CLOSED		2	/* forward: load of the way to the border, switches pass it on */
+#define FL_LOAD_CLOSED		2	/* forward: load up to the border, switches pass it on */
 #define FL_LOAD_NONE		0	/* reverse: nothing has come since the last one */
 #define FL_LOAD_ECHO		1
 #define FL_LOAD_TELL		3	/* reverse: rate that the far border asks for */

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "core/border.h"
+
+/* HPCC's own settings (hpcc.rst). */
+#define BD_ETA_PERMILLE		950
+#define BD_STAGES		5
+#define BD_FLOWS		4
+/* A full packet on the line, bytes. */
+#define BD_WIRE_BYTES		1538
+/* A sender is told nothing longer than this before it counts as new, in RTT_C. */
+#define BD_STALE_RTTS		2
+/* Nor is a host's rate known any more if no load has come for so long, ns. */
+#define BD_SILENCE_NS		10000000
+
+/**
+ * bd_par_init() - parameters of a port
+ * @par: set
+ * @line_bps: of its hosts, bit/s
+ * @form: of DQM
+ * @wait_ns: D_t: how long packets are to wait, ns
+ * @theta_ns: of DQM, ns; 0: RTT_C
+ */
+void bd_par_init(struct bd_par *par, u64 line_bps, enum dqm_form form, u32 wait_ns,
+		 u32 theta_ns)
+{
+	par->line_bytes = clamp_t(u64, line_bps / 8, BD_WIRE_BYTES, DQM_RATE_MAX);
+	par->dqm = (struct dqm_par) {
+		.form = form, .theta_ns = theta_ns, .target_ns = wait_ns,
+		.line_bytes = par->line_bytes,
+		.min_bytes = 1,
+		.wire_bytes = BD_WIRE_BYTES,
+	};
+}
+
+/* The law's steps are those of the flows that wait. */
+static void bd_weigh(struct bd_host *h, const struct bd_par *par)
+{
+	u32 weight = clamp_t(u32, (h->flows + BIT(BD_FLOWS_SHIFT - 1)) >> BD_FLOWS_SHIFT, 1,
+			     BD_WEIGHT_MAX);
+	struct hp_conf cf = {
+		.line_bps = 8 * par->line_bytes, .eta_permille = BD_ETA_PERMILLE,
+		.stages = BD_STAGES, .flows = BD_FLOWS,
+		.weight_milli = weight * HP_WEIGHT_ONE_MILLI,
+	};
+
+	if (weight == h->weight)
+		return;
+	h->weight = weight;
+	hp_par_init(&h->law, &cf);
+}
+
+/**
+ * bd_host_init() - a host with its first flow
+ * @h: the host
+ * @par: parameters of its port
+ * @now_ns: time
+ *
+ * Nothing is known of the way behind: it begins with the line's rate, as the paper's.
+ */
+void bd_host_init(struct bd_host *h, const struct bd_par *par, u64 now_ns)
+{
+	memset(h, 0, sizeof(*h));
+	h->flows = BIT(BD_FLOWS_SHIFT);
+	bd_weigh(h, par);
+	hp_init(&h->hp, &h->law, par->line_bytes);
+	h->next_ns = now_ns;
+	h->echo_ns = now_ns;
+	h->round_ns = now_ns;
+	h->round = 1;
+}
+
+/* Rate of one of the flows that wait, bytes/s. */
+u64 bd_share(const struct bd_host *h)
+{
+	u32 flows = max_t(u32, h->flows, BIT(BD_FLOWS_SHIFT));
+
+	return mul_u64_u64_div_u64(h->hp.rate, BIT(BD_FLOWS_SHIFT), flows);
+}
+
+/**
+ * bd_flow_init() - a flow comes, or comes again after silence
+ * @f: the flow; its queue stays
+ * @h: its host
+ * @par: parameters
+ * @cross_ns: RTT_C, ns
+ * @now_ns: time
+ */
+void bd_flow_init(struct bd_flow *f, const struct bd_host *h, const struct bd_par *par,
+		  u32 cross_ns, u64 now_ns)
+{
+	dqm_init(&f->dqm, &par->dqm, max_t(u32, cross_ns, BD_NEAR_MIN_NS),
+		 h->base_ns ?: BD_NEAR_DEFAULT_NS, bd_share(h));
+	f->step_ns = now_ns;
+	f->seen_ns = now_ns;
+	f->round = 0;
+	f->left = false;
+}
+
+/* Has nothing come for so long that what the sender was told says nothing any more? */
+bool bd_stale(const struct bd_flow *f, u64 now_ns)
+{
+	return !f->queue_bytes &&
+	       now_ns - f->seen_ns > BD_STALE_RTTS * (u64)f->dqm.cross_ns;
+}
+
+/**
+ * bd_wake() - a packet comes to a host for which none waits
+ * @h: the host
+ * @par: parameters
+ * @now_ns: time
+ *
+ * After silence its rate is as old as that of a new host: of the way behind nothing is known.
+ */
+void bd_wake(struct bd_host *h, const struct bd_par *par, u64 now_ns)
+{
+	if (now_ns - h->echo_ns < BD_SILENCE_NS)
+		return;
+	h->flows = BIT(BD_FLOWS_SHIFT);
+	bd_weigh(h, par);
+	hp_init(&h->hp, &h->law, par->line_bytes);
+	h->echo_ns = now_ns;
+}
+
+/**
+ * bd_arrive() - a packet waits
+ * @h: the host
+ * @f: the flow
+ * @bytes: of the packet
+ * @now_ns: time
+ */
+void bd_arrive(struct bd_host *h, struct bd_flow *f, u32 bytes, u64 now_ns)
+{
+	if (!f->queue_bytes)
+		h->waiting++;
+	f->queue_bytes += bytes;
+	f->seen_ns = now_ns;
+}
+
+/* A packet that waited is gone without being sent, or is being sent. */
+void bd_forget(struct bd_host *h, struct bd_flow *f, u32 bytes)
+{
+	f->queue_bytes -= bytes;
+	if (!f->queue_bytes)
+		h->waiting--;
+}
+
+static bool bd_before(u32 a, u32 b)
+{
+	return (s32)(a - b) < 0;
+}
+
+/**
+ * bd_leave() - a packet leaves its queue
+ * @h: the host
+ * @f: the flow
+ * @par: parameters
+ * @bytes: of the packet
+ * @wire_bytes: of it on the line
+ * @end: sequence number behind its data
+ * @now_ns: time
+ */
+void bd_leave(struct bd_host *h, struct bd_flow *f, const struct bd_par *par, u32 bytes,
+	      u32 wire_bytes, u32 end, u64 now_ns)
+{
+	u64 from_ns = max_t(u64, h->next_ns + BD_BURST_NS, now_ns) - BD_BURST_NS;
+
+	h->next_ns = from_ns + mul_u64_u64_div_u64(wire_bytes, NSEC_PER_SEC, h->hp.rate);
+	h->flows += ((s32)(h->waiting << BD_FLOWS_SHIFT) - (s32)h->flows) >>
+		    BD_FLOWS_EWMA_SHIFT;
+	dqm_packet(&f->dqm, &par->dqm);
+	bd_forget(h, f, bytes);
+	if (f->left && !bd_before(f->end, end))
+		return;
+	f->end = end;
+	f->left = true;
+	if (f->round == h->round)
+		return;
+	f->round = h->round;
+	f->mark = end;
+	f->mark_ns = now_ns;
+}
+
+/* Can that be an acknowledgment of what has left? */
+bool bd_acks(const struct bd_flow *f, u32 ack)
+{
+	return f->shared || (f->left && f->end - ack < BD_ACK_WINDOW);
+}
+
+/* The way to the host and back has taken a time. */
+static void bd_sample(struct bd_host *h, u64 ns)
+{
+	u32 rtt_ns = clamp_t(u64, ns, BD_NEAR_MIN_NS, BD_NEAR_MAX_NS);
+
+	if (!h->base_ns) {
+		h->base_ns = rtt_ns;
+		h->rtt_ns = rtt_ns;
+	}
+	h->base_ns = min_t(u32, h->base_ns, rtt_ns);
+	h->rtt_ns += ((s32)rtt_ns - (s32)h->rtt_ns) / 8;
+}
+
+/**
+ * bd_echo() - an ACK brings the load that a packet has met behind the router
+ * @h: the host
+ * @f: the flow, of which @ack acknowledges something (bd_acks())
+ * @par: parameters
+ * @ack: what it acknowledges
+ * @load: the load, as of fl_load_code()
+ * @now_ns: time
+ *
+ * A host whose queues are empty gets no more than it had: its senders do not use it.
+ */
+void bd_echo(struct bd_host *h, struct bd_flow *f, const struct bd_par *par, u32 ack,
+	     u16 load, u64 now_ns)
+{
+	bool turned = !f->shared && f->round == h->round && !bd_before(ack, f->mark);
+
+	if (turned)
+		bd_sample(h, now_ns - f->mark_ns);
+	else
+		turned = now_ns - h->round_ns > 2ULL * (h->rtt_ns ?: BD_NEAR_DEFAULT_NS);
+	h->echo_ns = now_ns;
+	hp_on_load(&h->hp, &h->law, fl_load_of(load), turned, !h->waiting);
+	if (!turned)
+		return;
+	bd_weigh(h, par);
+	h->round++;
+	h->round_ns = now_ns;
+}
+
+/**
+ * bd_tell() - what the sender is to send at, at most
+ * @h: the host
+ * @f: the flow
+ * @par: parameters
+ * @now_ns: time
+ *
+ * Return: bytes on the line a second.
+ */
+u64 bd_tell(struct bd_host *h, struct bd_flow *f, const struct bd_par *par, u64 now_ns)
+{
+	u64 ns = now_ns - f->step_ns;
+	u32 steps;
+
+	if (ns < f->dqm.step_ns)
+		return f->dqm.tell;
+	steps = min_t(u64, div_u64(ns, f->dqm.step_ns), U32_MAX);
+	dqm_credit(&f->dqm, &par->dqm, bd_share(h));
+	dqm_step(&f->dqm, &par->dqm, f->queue_bytes, steps);
+	f->step_ns = now_ns - (ns - (u64)steps * f->dqm.step_ns);
+	return f->dqm.tell;
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * sch_fabric: what fabric_border.c (routers, ports, tables) and fabric_flows.c (packets)
+ * share. See core/border.h for the rules, Documentation/mlcc.rst for the whole.
+ *
+ * Connections and hosts are found by tables of the router, which are bounded: the connection that
+ * was not seen for longest goes first. All of it is soft: what is forgotten is learnt again.
+ */
+#ifndef FABRIC_BORDER_H_
+#define FABRIC_BORDER_H_
+
+#include <linux/rbtree.h>
+#include <linux/spinlock.h>
+
+#include "fabric.h"
+#include "core/border.h"
+
+#define FABRIC_CONNS_HASH	1024	/* powers of two */
+#define FABRIC_HOSTS_HASH	256
+#define FABRIC_CONNS_MAX	4096	/* of a router */
+#define FABRIC_LANS_MAX		16
+/* RTT between datacenters before a handshake has told one, ns. */
+#define FABRIC_CROSS_DEFAULT_NS	10000000
+
+/**
+ * struct fabric_conn_key - a connection
+ * @here: address of the host in this datacenter, IPv4 as ::ffff:a.b.c.d
+ * @there: of the other
+ * @here_port: TCP port
+ * @there_port: likewise
+ */
+struct fabric_conn_key {
+	struct in6_addr here;
+	struct in6_addr there;
+	__be16 here_port;
+	__be16 there_port;
+};
+
+/**
+ * struct fabric_flow - a queue: of a connection, or of those of a host that have none
+ * @bd: the core's part
+ * @fifo: packets; its port's root lock
+ * @turn: in its host's list while there are packets
+ * @deficit: bytes that it may send in this turn
+ * @host: where they go
+ * @max_bytes: most that ever waited
+ * @seen: connections that share it, by their hashes
+ */
+struct fabric_flow {
+	struct bd_flow bd;
+	struct fabric_fifo fifo;
+	struct list_head turn;
+	s32 deficit;
+	struct fabric_host *host;
+	u32 max_bytes;
+	u64 seen;
+};
+
+/**
+ * struct fabric_host - a receiving host behind a port
+ * @node: in the router's table
+ * @due: in its port's tree while packets wait, by bd_ready_ns()
+ * @bd: the core's part
+ * @addr: its address
+ * @port: the port
+ * @turns: its queues with packets
+ * @users: connections with a queue
+ * @rest: queue of the others; NULL: none yet
+ */
+struct fabric_host {
+	struct hlist_node node;
+	struct rb_node due;
+	struct bd_host bd;
+	struct in6_addr addr;
+	struct fabric_border_port *port;
+	struct list_head turns;
+	unsigned int users;
+	struct fabric_flow *rest;
+};
+
+/**
+ * struct fabric_conn - a connection
+ * @node: in the router's table
+ * @lru: in the order in which they were seen
+ * @key: which
+ * @out_ns: when its SYN, or the answer to one, left for the other datacenter; 0: that is over
+ * @in_ns: when one came from there; likewise
+ * @cross_ns: from here to the other host and back, ns; 0: not known
+ * @near_ns: to the host of this datacenter and back
+ * @near: load that its data has met up to here, as it came
+ * @fresh: that has not been told yet
+ * @flow: its queue, NULL: none
+ */
+struct fabric_conn {
+	struct hlist_node node;
+	struct list_head lru;
+	struct fabric_conn_key key;
+	u64 out_ns;
+	u64 in_ns;
+	u32 cross_ns;
+	u32 near_ns;
+	u16 near;
+	bool fresh;
+	struct fabric_flow *flow;
+};
+
+/**
+ * struct fabric_border_port - a port's part
+ * @router: its router
+ * @sch: its qdisc
+ * @set: settings
+ * @par: what the core was told of them
+ * @ifindex: its device
+ * @due: hosts with packets, the first to be served first
+ * @packets: that wait
+ * @quantum: bytes of a queue's turn
+ */
+struct fabric_border_port {
+	struct fabric_border *router;
+	struct Qdisc *sch;
+	struct fabric_border_config set;
+	struct bd_par par;
+	int ifindex;
+	struct rb_root_cached due;
+	u32 packets;
+	u32 quantum;
+};
+
+/**
+ * struct fabric_border - the border router of a namespace
+ * @list: all of them
+ * @net: its namespace; compared only
+ * @users: ports
+ * @lock: protects all below; nests in root locks
+ * @lan: devices towards the datacenter, 0: none
+ * @nconns: connections
+ * @cross_ns: what a handshake last told
+ * @count: by FABRIC_BORDER_*
+ * @lru: connections, the one not seen for longest first
+ * @conns: table of connections
+ * @hosts: table of hosts
+ */
+struct fabric_border {
+	struct list_head list;
+	const struct net *net;
+	unsigned int users;
+	spinlock_t lock;	/* nests in root locks */
+	int lan[FABRIC_LANS_MAX];
+	unsigned int nconns;
+	u32 cross_ns;
+	u64 count[FABRIC_BORDER_MAX + 1];
+	struct list_head lru;
+	struct hlist_head conns[FABRIC_CONNS_HASH];
+	struct hlist_head hosts[FABRIC_HOSTS_HASH];
+};
+
+/* fabric_border.c; the router's lock held */
+u32 fabric_conn_hash(const struct fabric_conn_key *key);
+struct fabric_conn *fabric_conn_find(struct fabric_border *router,
+				     const struct fabric_conn_key *key);
+struct fabric_conn *fabric_conn_make(struct fabric_border *router,
+				     const struct fabric_conn_key *key);
+struct fabric_host *fabric_host_find(struct fabric_border *router,
+				     const struct in6_addr *addr,
+				     const struct fabric_border_port *port);
+struct fabric_flow *fabric_flow_make(struct fabric_border_port *p, struct fabric_conn *conn,
+				     const struct in6_addr *addr, u64 now_ns);
+void fabric_flow_free(struct fabric_border *router, struct fabric_conn *conn);
+
+#endif /* FABRIC_BORDER_H_ */

@@ -1,0 +1,197 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck disable=SC2016,SC2086,SC2317 # jq; words; called by name
+#
+# Border routers on live sockets, in virtual time:
+#
+#	ba --- b1 ------ b2 --- bb	10 Gbit/s, 500 us between b1 and b2, 1 Gbit/s to bb
+#
+# Names of tests as arguments select. Needs root, lablink, sch_fabric, tcp_hpcc, ip, tc, jq
+# and, in PATH, flowgen and lablink-ctl; $MODULES is the modules' folder.
+set -u
+# shellcheck disable=SC1090,SC1091 # guest.sh is looked at by itself
+. "${LIB:?the file selftests/lib/guest.sh}"
+: "${MODULES:?folder of the modules}"
+
+drop_net() { drop_nodes ba b1 b2 bb; }
+trap drop_net EXIT
+
+# Namespace, device, address of it.
+address()
+{
+	ip -n "$1" link set "$2" up && ip -n "$1" addr add "10.0.$3/24" dev "$2" &&
+	ip -n "$1" addr add "fd00:${3%.*}::${3#*.}/64" dev "$2" nodad
+}
+
+net()
+{
+	drop_net
+	for n in ba b1 b2 bb; do
+		ip netns add "$n" && ip -n "$n" link set lo up || return 1
+		in_ns "$n" sysctl -q -w net.ipv4.ip_forward=1 \
+			net.ipv6.conf.all.forwarding=1 net.ipv4.tcp_no_metrics_save=1
+		in_ns "$n" sysctl -q -w net.fairlane.telemetry=2
+	done
+	lablink-ctl add e0 netns ba peer west netns b1 rate 10gbit delay 2us &&
+	lablink-ctl add east netns b1 peer west netns b2 rate 10gbit delay 500us &&
+	lablink-ctl add east netns b2 peer e0 netns bb rate 1gbit delay 2us || return 1
+	address ba e0 1.1 && address b1 west 1.2 && address b1 east 2.1 &&
+	address b2 west 2.2 && address b2 east 3.1 && address bb e0 3.2 &&
+	ip -n ba route add default via 10.0.1.2 && ip -n bb route add default via 10.0.3.1 &&
+	ip -n b1 route add 10.0.3.0/24 via 10.0.2.2 && ip -n b2 route add 10.0.1.0/24 via 10.0.2.1 &&
+	ip -n ba route add default via fd00:1::2 && ip -n bb route add default via fd00:3::1 &&
+	ip -n b1 route add fd00:3::/64 via fd00:2::2 &&
+	ip -n b2 route add fd00:1::/64 via fd00:2::1 || return 1
+	roles
+	flowgen -f ba -t bb -a 10.0.3.2 -c cubic -b 1000 > /dev/null &&
+	flowgen -f ba -t bb -a fd00:3::2 -c cubic -b 1000 > /dev/null
+}
+
+port() { tc -n "$1" qdisc replace dev "$2" root handle 1: fabric limit 64mb stamp load $3; }
+
+roles()
+{
+	port b1 west "role lan" && port b1 east "role wan" &&
+	port b2 west "role wan" && port b2 east "role lan host-rate 1gbit"
+}
+
+# flowgen from ba to bb with $1 flows and events; its report is /run/a.
+flows()
+{
+	n=$1
+	shift
+	flowgen -f ba -t bb -a "${to:-10.0.3.2}" -c "${cc:-hpcc}" -n "$n" "$@" > /run/a 2> /run/errors || fault "$(cat /run/errors)"
+}
+
+all() { awk -v m="$1" -v w="$2" '$2 == m { for (i = 5; i < NF; i++) if ($i == w) x += $(i + 1) } END { print x + 0 }' /run/a; }
+stat() { tc -n "$1" -s -j qdisc show dev "$2" | jq -r ".[0] | $3"; }
+border() { stat "$1" east ".fabric.border.$2"; }
+
+# Nothing is left in any count.
+empty()
+{
+	sleep 0.1
+	for at in b1:west b1:east b2:west b2:east; do
+		expect "qlen of $at" "$(stat ${at%:*} ${at#*:} .qlen)" -eq 0
+		expect "backlog of $at" "$(stat ${at%:*} ${at#*:} .backlog)" -eq 0
+		expect "waiting at $at" "$(stat ${at%:*} ${at#*:} .fabric.backlog_bytes)" -eq 0
+	done
+}
+
+# Data waits by connection and leaves at the rate of the loop; both routers say what
+# they have to; no checksum is broken on the way.
+test_both_families()
+{
+	for to in 10.0.3.2 fd00:3::2; do
+		flows 4 100:all:mark 300:all:mark
+		expect "used, permille" $(($(all 300 bytes) * 1000 / 300 / 117035)) -ge 600
+	done
+	expect "queued" "$(border b2 queued)" -ge 10000
+	expect "credits" "$(border b2 credits)" -ge 1000
+	expect "told" "$(border b2 told)" -ge 1000
+	expect "not believed" "$(border b2 refused)" -eq 0
+	expect "loads read" "$(border b1 near_read)" -ge 10000
+	expect "and told" "$(border b1 near_told)" -ge 1000
+	expect "checksums" "$(counter ba TcpInCsumErrors)" -eq 0
+	expect "checksums" "$(counter bb TcpInCsumErrors)" -eq 0
+	to=''
+	empty
+}
+
+# Data without the option does not wait, and no role changes while there is a port.
+test_others()
+{
+	before=$(border b2 queued)
+	cc=cubic flows 2 50:all:mark
+	expect "queued" "$(border b2 queued)" -eq "$before"
+	expect "not queued" "$(border b2 unqueued)" -ge 100
+	for role in "none" "wan" "lan flow-delay 2ms"; do
+		if tc -n b2 qdisc change dev east root handle 1: fabric role $role 2> /run/errors; then
+			fault "role $role taken"
+		fi
+		expect "why" "$(grep -c 'a role is chosen' /run/errors)" -eq 1
+	done
+	tc -n b2 qdisc change dev east root handle 1: fabric limit 32mb || fault "limit"
+	expect "shown" "$(tc -n b2 qdisc show dev east | grep -c 'role lan host-rate 1Gbit flow-delay 1ms flow-theta 0ns flow-form filter')" -eq 1
+	empty
+}
+
+# Both directions at once: each router is the sender's and the receiver's.
+test_both_ways()
+{
+	flowgen -f bb -t ba -a 10.0.1.1 -c hpcc -n 2 200:all:mark > /run/b &
+	flows 2 200:all:mark
+	wait
+	expect "one way, permille" $(($(all 200 bytes) * 1000 / 200 / 117035)) -ge 500
+	expect "queued at b1" "$(tc -n b1 -s -j qdisc show dev west | jq '.[0].fabric | .border.queued')" -ge 1000
+	expect "credits at both" "$(border b1 credits)" -ge 100
+	empty
+}
+
+# A receiver cannot say what routers say, nor what it has not got.
+test_forged()
+{
+	for n in ba bb; do tc -n $n qdisc replace dev e0 clsact || fault clsact; done
+	for half in 44:0x83ff 46:0xffff; do
+		at=${half%:*} word=${half#*:}
+		tc -n bb filter add dev e0 egress protocol ip u32 match u32 0xfd08464d 0xffffffff at 40 \
+			action pedit munge offset $at u16 set $word pipe action csum tcp || fault "filter"
+		tc -n ba filter add dev e0 ingress protocol ip u32 match u32 0xfd08464d 0xffffffff at 40 \
+			match u16 $word 0xffff at $at action ok || fault "filter"
+		flows 2 100:all:mark
+		expect "$word came through" "$(tc -n ba -s -j filter show dev e0 ingress | jq '[.[].options.actions[]?.stats.packets] | add')" -eq 0
+		tc -n bb filter del dev e0 egress
+		tc -n ba filter del dev e0 ingress
+	done
+	# loads of another port than the datacenter's are not believed
+	before=$(border b2 credits)
+	in_ns b2 sysctl -q -w net.ipv4.conf.all.rp_filter=0
+	tc -n bb qdisc del dev e0 clsact
+	tc -n b2 qdisc replace dev east root handle 2: fabric limit 64mb
+	port b2 east "role wan"
+	flows 2 50:all:mark
+	expect "credits" "$(tc -n b2 -s -j qdisc show dev west | jq '.[0].fabric.border.credits')" -eq "$before"
+}
+
+# Ports come and go under traffic: what waited is lost, everything is learnt again.
+test_ports_that_go()
+{
+	flows 4 50:all:mark 300:all:mark &
+	for h in 2 3 4 5; do
+		sleep 0.03
+		tc -n b2 qdisc replace dev east root handle $h: fabric limit 64mb stamp load role lan host-rate 1gbit || fault "east"
+		sleep 0.02
+		tc -n b2 qdisc del dev west root
+		tc -n b1 qdisc replace dev west root handle $h: fabric limit 64mb stamp load role lan || fault "west"
+		port b2 west "role wan"
+	done
+	tc -n b2 qdisc replace dev east root handle 1: fabric limit 64mb stamp load role lan host-rate 1gbit
+	wait
+	expect "sent after all" "$(all 300 bytes)" -ge $((2 * $(all 50 bytes)))
+	expect "credits" "$(border b2 credits)" -ge 100
+	empty
+}
+
+# Many connections: more than have room in one message.
+test_many()
+{
+	flowgen -f ba -t bb -a 10.0.3.2 -c hpcc -n 200 -b 100000 -L 2000 > /run/a || fault "flows"
+	expect "told of" "$(border b2 connections)" -ge 200
+	expect "queues in one message" "$(stat b2 east '.fabric.flows | length')" -ge 10
+	empty
+}
+
+show_state()
+{
+	cat /run/a
+	for r in b1 b2; do
+		tc -n $r -s qdisc show dev east
+		tc -n $r -s qdisc show dev west
+	done
+}
+
+# The stack distrusts times below 1 us, and booting takes none here.
+sleep 0.01
+load_modules lablink fairlane tcp_hpcc sch_fabric || exit 1
+tests=${*:-both_families others both_ways forged ports_that_go many}
+run_tests 1 $tests
