@@ -7,6 +7,9 @@
  * router asks for. The former steers HPCC's law (hpcc/core/) in rounds of some 20 us, the
  * latter is a bound; the flow sends at the smaller of both (core/mlcc.c, equation 10).
  *
+ * Nothing of what is sent is heard for the long round trip. After the first, which carries the
+ * initial window, a flow begins with a share of the line (ml_start()).
+ *
  * A flow that is told no rate for 4 RTTs is HPCC from end to end: within a datacenter, or
  * where no border router is set up. Without telemetry it is Reno (fairlane/fl_guided.h).
  *
@@ -96,12 +99,15 @@ static void ml_heard_near(struct ml_flow *fl, const struct fl_tel *tel,
 			  const struct rate_sample *rs)
 {
 	u16 word = READ_ONCE(tel->near);
-	u32 rounds = ml_on_near(&fl->ml, fl->hp.g.ack_ns, fl_load_time(word));
 	u32 load = fl_load_of(word);
+	bool first = !fl->ml.near;
+	u64 start = ml_start(&fl->ml, fl->hp.par.whole_bytes, load);
+	bool turned = ml_on_near(&fl->ml, fl->hp.g.ack_ns, fl_load_time(word));
 
-	if (rounds > 1 && !rs->is_app_limited)
-		hp_on_missed(&fl->hp.core, &fl->hp.par, load, rounds - 1);
-	hp_on_load(&fl->hp.core, &fl->hp.par, load, rounds, rs->is_app_limited);
+	if (first && start > fl->hp.core.rate)
+		hp_restart(&fl->hp.g, fl->hp.g.ack_ns, start);
+	else
+		hp_on_load(&fl->hp.core, &fl->hp.par, load, turned, rs->is_app_limited);
 }
 
 /* Something has come: the rate of the far border router, the load of the way to the near one,

@@ -134,26 +134,6 @@ void hp_on_load(struct hp_core *hp, const struct hp_par *par, u32 load, bool tur
 EXPORT_SYMBOL_GPL(hp_on_load);
 
 /**
- * hp_on_missed() - round trips have passed without a load
- * @hp: the flow
- * @par: its parameters
- * @load: the load that has come now
- * @rounds: how many round trips, U16_MAX at most
- *
- * Steps are made for each round trip, not for each ACK: a flow whose ACKs are further apart
- * makes up for those that it has missed, as long as nothing waits.
- */
-void hp_on_missed(struct hp_core *hp, const struct hp_par *par, u32 load, u32 rounds)
-{
-	if (load >= HP_LOAD_ONE)
-		return;
-	/* steps are below 2^44 */
-	hp->rate = hp_bounded(par, hp->reference + ((hp->step * rounds) >> 1));
-	hp_turn(hp, par);
-}
-EXPORT_SYMBOL_GPL(hp_on_missed);
-
-/**
  * hp_on_loss() - packets are lost
  * @hp: the flow
  * @par: its parameters

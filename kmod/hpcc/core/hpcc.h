@@ -73,7 +73,6 @@ void hp_par_init(struct hp_par *par, const struct hp_conf *cf);
 void hp_init(struct hp_core *hp, const struct hp_par *par, u64 rate);
 void hp_on_load(struct hp_core *hp, const struct hp_par *par, u32 load, bool turned,
 		bool limited);
-void hp_on_missed(struct hp_core *hp, const struct hp_par *par, u32 load, u32 rounds);
 void hp_on_loss(struct hp_core *hp, const struct hp_par *par, bool timeout);
 
 #endif /* FL_HPCC_H */

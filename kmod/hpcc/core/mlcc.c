@@ -29,19 +29,38 @@ void ml_on_tell(struct ml_core *ml, u64 now_ns, u64 rate)
  * @now_ns: monotonic time, ns
  * @rtt: over what time, as of fl_load_rtt(); that is a round of the near loop
  *
- * Return: rounds that are over with it, ML_ROUNDS_MAX at most. It is more than one if ACKs
- * are further apart, and the most for the first load.
+ * Return: is a round over with it?
  */
-u32 ml_on_near(struct ml_core *ml, u64 now_ns, u8 rtt)
+bool ml_on_near(struct ml_core *ml, u64 now_ns, u8 rtt)
 {
-	u64 rounds = (now_ns - ml->turn_ns) >> (FL_LOAD_RTT_NS_SHIFT + rtt);
+	bool turned = (now_ns - ml->turn_ns) >> (FL_LOAD_RTT_NS_SHIFT + rtt);
 
 	ml->near_rtt = rtt;
 	ml->near_ns = now_ns;
 	ml->near = true;
-	if (rounds)
+	if (turned)
 		ml->turn_ns = now_ns;
-	return min_t(u64, rounds, ML_ROUNDS_MAX);
+	return turned;
+}
+
+/**
+ * ml_start() - R_NS to begin with, when the near loop is heard for the first time (again)
+ * @ml: the flow
+ * @share: what a flow may have of a line that it finds, bytes/s
+ * @load: the load that has come, << FL_LOAD_HOST_SHIFT
+ *
+ * Nothing is heard of what is sent next for the long round trip, in which HPCC's steps would
+ * take the flow from its initial window to its share some hundred times. The paper's flows
+ * begin with the line's rate, blindly. This one begins with a part of the line, less if
+ * something waits already.
+ *
+ * Return: bytes/s.
+ */
+u64 ml_start(const struct ml_core *ml, u64 share, u32 load)
+{
+	if (load > BIT(FL_LOAD_HOST_SHIFT))
+		share = div_u64(share << FL_LOAD_HOST_SHIFT, load);
+	return min_t(u64, share, ml->told);
 }
 
 /**

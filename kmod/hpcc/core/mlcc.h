@@ -11,8 +11,6 @@
 
 /* What was not told for so many RTTs is no longer in force. */
 #define ML_EXPIRE_RTTS		4
-/* Rounds of the near loop that are told apart, at most. */
-#define ML_ROUNDS_MAX		64
 /* The window: so many times what is told for an RTT. */
 #define ML_WINDOW_RTTS		2
 
@@ -37,7 +35,8 @@ struct ml_core {
 };
 
 void ml_on_tell(struct ml_core *ml, u64 now_ns, u64 rate);
-u32 ml_on_near(struct ml_core *ml, u64 now_ns, u8 rtt);
+bool ml_on_near(struct ml_core *ml, u64 now_ns, u8 rtt);
+u64 ml_start(const struct ml_core *ml, u64 share, u32 load);
 void ml_expire(struct ml_core *ml, u64 now_ns, u64 rtt_ns);
 u64 ml_rate(const struct ml_core *ml, u64 rate);
 

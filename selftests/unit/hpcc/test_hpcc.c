@@ -165,20 +165,4 @@ TEST(anything)
 	}
 }
 
-/* Rounds without a load: their steps, half of the way as each, unless something waits. */
-TEST(missed_rounds)
-{
-	struct hp_core hp;
-	struct hp_par par;
-
-	start(&par, &hp, LINE / 2);
-	hp_on_missed(&hp, &par, HP_LOAD_ONE - 1, 10);
-	CHECK_EQ(hp.rate, LINE / 2 + 10 * (LINE / 160) / 2);
-	CHECK_EQ(hp.reference, hp.rate);
-	hp_on_missed(&hp, &par, HP_LOAD_ONE, 10);
-	CHECK_EQ(hp.rate, LINE / 2 + 10 * (LINE / 160) / 2);
-	hp_on_missed(&hp, &par, 0, U16_MAX);
-	CHECK_EQ(hp.rate, par.max_bytes);
-}
-
 UNIT_MAIN

@@ -52,23 +52,33 @@ TEST(what_is_told_expires)
 	CHECK_EQ(ml_rate(&ml, 5 * GBIT), 10 * GBIT);
 }
 
-/* A load that is told many times in a round acts once; rounds without one are counted. */
+/* A load that is told many times in a round acts once. */
 TEST(rounds_of_the_near_loop)
 {
-	const u64 second_ns = 1000000000ULL;
-	u64 now_ns = second_ns;
+	u64 now_ns = 1000000000ULL;
 	struct ml_core ml = { 0 };
 	int i, over = 0;
 
-	CHECK_EQ(ml_on_near(&ml, now_ns, NEAR_RTT), (u32)ML_ROUNDS_MAX);
+	CHECK(ml_on_near(&ml, now_ns, NEAR_RTT));
 	for (i = 1; i <= 320; i++)
 		over += ml_on_near(&ml, now_ns + i * ROUND_NS / 32, NEAR_RTT);
 	CHECK_EQ(over, 10);
 	CHECK_EQ(ml.near_rtt, NEAR_RTT);
-	CHECK_EQ(ml_on_near(&ml, now_ns + 17 * ROUND_NS, NEAR_RTT), 7u);
-	CHECK_EQ(ml_on_near(&ml, now_ns + second_ns, NEAR_RTT), (u32)ML_ROUNDS_MAX);
+	CHECK(ml_on_near(&ml, now_ns + 17 * ROUND_NS, NEAR_RTT));
 	/* rounds of another length, as the router says */
-	CHECK_EQ(ml_on_near(&ml, now_ns + second_ns + 3 * ROUND_NS, NEAR_RTT + 1), 1u);
+	CHECK(!ml_on_near(&ml, now_ns + 18 * ROUND_NS, NEAR_RTT + 1));
+	CHECK(ml_on_near(&ml, now_ns + 19 * ROUND_NS, NEAR_RTT + 1));
+}
+
+/* The first load: a share of the line, the less the more waits, not beyond what is told. */
+TEST(begin_with_a_share)
+{
+	struct ml_core ml = { .told = 10 * GBIT };
+
+	CHECK_EQ(ml_start(&ml, 6 * GBIT, 1 << 15), 6 * GBIT);
+	CHECK_EQ(ml_start(&ml, 6 * GBIT, 1 << FL_LOAD_HOST_SHIFT), 6 * GBIT);
+	CHECK_EQ(ml_start(&ml, 6 * GBIT, 4 << FL_LOAD_HOST_SHIFT), 3 * GBIT / 2);
+	CHECK_EQ(ml_start(&ml, 25 * GBIT, 0), 10 * GBIT);
 }
 
 UNIT_MAIN
