@@ -55,6 +55,15 @@ roles()
 	port b2 west "role wan" && port b2 east "role lan host-rate 1gbit"
 }
 
+# New routers, which know nothing.
+roles_anew()
+{
+	for at in b1:west b1:east b2:west b2:east; do
+		tc -n ${at%:*} qdisc del dev ${at#*:} root
+	done
+	roles
+}
+
 # flowgen from ba to bb with $1 flows and events; its report is /run/a.
 flows()
 {
@@ -172,12 +181,26 @@ test_ports_that_go()
 	empty
 }
 
-# Many connections: more than have room in one message.
+# More connections than have room in one message, and than a router may know: those beyond
+# share a queue, and all are served.
 test_many()
 {
 	flowgen -f ba -t bb -a 10.0.3.2 -c hpcc -n 200 -b 100000 -L 2000 > /run/a || fault "flows"
 	expect "told of" "$(border b2 connections)" -ge 200
 	expect "queues in one message" "$(stat b2 east '.fabric.flows | length')" -ge 10
+	max=/sys/module/sch_fabric/parameters/border_conns
+	old=$(cat $max)
+	for room in 4 0; do
+		echo $room > $max
+		roles_anew
+		flows 16 200:all:mark
+		expect "known" "$(border b2 connections)" -le $room
+		expect "packets in a shared queue" "$(border b2 shared)" -ge 1000
+		expect "used, permille" $(($(all 200 bytes) * 1000 / 200 / 117035)) -ge 500
+		expect "told" "$(border b2 told)" -ge 1000
+	done
+	echo "$old" > $max
+	sleep 0.3
 	empty
 }
 
