@@ -392,7 +392,7 @@ static void fabric_host_leave(struct fabric_sched *q, struct fabric_host *host, 
 	bd_leave(&host->bd, &flow->bd, &p->par, len, fabric_wire_bytes(q, skb), end, now_ns);
 	if (s.at && fl_load_type(s.forward) == FL_LOAD_OPEN)
 		fabric_segment_put(skb, &s, FABRIC_FORWARD,
-				   fl_load_word(FL_LOAD_OPEN, bd_time(&host->bd), 0));
+				   fl_load_word(FL_LOAD_OPEN, bd_time(&host->bd, &p->par), 0));
 	if (!list_empty(&host->turns))
 		fabric_host_queue(host);
 	p->packets--;
