@@ -42,8 +42,8 @@ void hp_know_window(struct hp_flow *fl);
 void hp_begin(struct sock *sk, struct hp_flow *fl);
 void hp_set(struct sock *sk, const struct hp_flow *fl, u64 rate, u64 window);
 u32 hp_act_ns(const struct hp_flow *fl);
-void hp_echo(const struct sock *sk, const struct fl_guided_sock *gs, struct hp_flow *fl,
-	     const struct rate_sample *rs);
+void hp_heard_load(const struct sock *sk, struct hp_flow *fl, u32 load,
+		   const struct rate_sample *rs);
 void hp_cut(struct fl_guided *g, u8 state);
 void hp_restart(struct fl_guided *g, u64 now_ns, u64 rate);
 

@@ -146,19 +146,18 @@ void hp_begin(struct sock *sk, struct hp_flow *fl)
 }
 EXPORT_SYMBOL_GPL(hp_begin);
 
-/* An echo has come: HPCC from end to end. Context: socket lock held. */
-void hp_echo(const struct sock *sk, const struct fl_guided_sock *gs, struct hp_flow *fl,
-	     const struct rate_sample *rs)
+/* HPCC from end to end; @load: of the way, << FL_LOAD_HOST_SHIFT. Context: socket lock held. */
+void hp_heard_load(const struct sock *sk, struct hp_flow *fl, u32 load,
+		   const struct rate_sample *rs)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 	bool turned = !before(tp->snd_una, fl->turn_seq);
 
 	if (turned)
 		fl->turn_seq = tp->snd_nxt + 1;
-	hp_on_load(&fl->core, &fl->par, fl_load_of(READ_ONCE(gs->tel->queue)), turned,
-		   rs->is_app_limited);
+	hp_on_load(&fl->core, &fl->par, load, turned, rs->is_app_limited);
 }
-EXPORT_SYMBOL_GPL(hp_echo);
+EXPORT_SYMBOL_GPL(hp_heard_load);
 
 /* CE marks are left to the load. Context: socket lock held. */
 void hp_cut(struct fl_guided *g, u8 state)
@@ -209,7 +208,7 @@ static void hp_heard(struct sock *sk, const struct fl_guided_sock *gs, struct fl
 		return;
 	if (!g->telling)
 		hp_begin(sk, fl);
-	hp_echo(sk, gs, fl, rs);
+	hp_heard_load(sk, fl, fl_load_of(READ_ONCE(gs->tel->queue)), rs);
 	g->updates++;
 }
 

@@ -136,9 +136,12 @@ static void ml_heard(struct sock *sk, const struct fl_guided_sock *gs, struct fl
 	if (border != fl->ml.border)
 		hp_restart(g, g->ack_ns, fl->hp.core.rate);
 	if (!fl->ml.border)
-		hp_echo(sk, gs, &fl->hp, rs);
+		hp_heard_load(sk, &fl->hp, fl_load_of(READ_ONCE(gs->tel->queue)), rs);
 	else if (what & FL_GUIDED_NEAR)
 		ml_heard_near(fl, gs->tel, rs);
+	else if (!fl->ml.near)
+		/* nobody tells of the way to the border: steps, until losses halve them */
+		hp_heard_load(sk, &fl->hp, fl->hp.par.eta, rs);
 	g->updates++;
 }
 

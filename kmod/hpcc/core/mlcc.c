@@ -84,12 +84,9 @@ void ml_expire(struct ml_core *ml, u64 now_ns, u64 rtt_ns)
  * @ml: the flow
  * @rate: R_NS; without a border router, HPCC's rate from end to end. Bytes/s
  *
- * Return: what to send at, bytes on the line a second. A near loop that is not heard says
- * nothing.
+ * Return: what to send at, bytes on the line a second.
  */
 u64 ml_rate(const struct ml_core *ml, u64 rate)
 {
-	if (!ml->border)
-		return rate;
-	return ml->near ? min_t(u64, rate, ml->told) : ml->told;
+	return ml->border ? min_t(u64, rate, ml->told) : rate;
 }

@@ -69,6 +69,17 @@ test_near_load()
 	expect "used, permille of ten times the rate told" "$used" -le 101
 }
 
+# Nobody tells of the way to the border, and the port behind it is full: losses do.
+test_no_near_load()
+{
+	fabric limit 100kb
+	border $OPEN $TELL_MOST
+	flows 2 400:all:mark 800:all:mark
+	full 800 400 900
+	expect "flows that fell back" "$(all 800 fallback)" -eq 0
+	expect "retransmissions, permille" "$(($(all 800 retrans) * 1440000 / $(all 800 bytes)))" -le 50
+}
+
 # A border router that comes and goes while flows run.
 test_border_comes_and_goes()
 {
@@ -113,5 +124,5 @@ test_changes()
 # The stack distrusts times below 1 us, and booting takes none here.
 sleep 0.01
 load_modules fairlane tcp_mlcc || exit 1
-tests=${*:-end_to_end told_rate near_load border_comes_and_goes any_word changes no_telemetry}
+tests=${*:-end_to_end told_rate near_load no_near_load border_comes_and_goes any_word changes no_telemetry}
 run_tests 1 $tests

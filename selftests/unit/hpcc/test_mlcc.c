@@ -47,9 +47,6 @@ TEST(what_is_told_expires)
 	ml_expire(&ml, now_ns + 1001, RTT_NS);
 	CHECK(!ml.near);
 	CHECK_EQ(ml_rate(&ml, 5 * GBIT), 5 * GBIT);
-	/* a near loop that is not heard says nothing */
-	ml_on_tell(&ml, now_ns + 1001, 10 * GBIT);
-	CHECK_EQ(ml_rate(&ml, 5 * GBIT), 10 * GBIT);
 }
 
 /* A load that is told many times in a round acts once. */
