@@ -8,6 +8,7 @@
  */
 #include <linux/jhash.h>
 #include <linux/list.h>
+#include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/slab.h>
 
@@ -17,6 +18,10 @@
 #define FABRIC_EVICT_TRIES	8
 /* Queues that one message tells. */
 #define FABRIC_FLOWS_TOLD	64
+
+static unsigned int border_conns = FABRIC_CONNS_DEFAULT;
+module_param(border_conns, uint, 0644);
+MODULE_PARM_DESC(border_conns, "connections that a border router knows at most (3 kB each with a queue)");
 
 static LIST_HEAD(fabric_borders);
 /* Protects the list and users. */
@@ -81,8 +86,8 @@ static struct fabric_host *fabric_host_make(struct fabric_border_port *p,
 	return host;
 }
 
-/* A host goes if nothing is known or waits that goes there. */
-static void fabric_host_put(struct fabric_host *host)
+/* A host goes if no connection has a queue to it, and nothing waits. */
+void fabric_host_put(struct fabric_host *host)
 {
 	if (host->users || !list_empty(&host->turns))
 		return;
@@ -179,7 +184,8 @@ struct fabric_conn *fabric_conn_make(struct fabric_border *router,
 {
 	struct fabric_conn *conn;
 
-	if (router->nconns == FABRIC_CONNS_MAX && !fabric_conn_evict(router))
+	if (router->nconns >= READ_ONCE(border_conns) &&
+	    (list_empty(&router->lru) || !fabric_conn_evict(router)))
 		return NULL;
 	conn = kzalloc(sizeof(*conn), GFP_ATOMIC | __GFP_ACCOUNT | __GFP_NOWARN);
 	if (!conn)

@@ -17,7 +17,7 @@
 
 #define FABRIC_CONNS_HASH	1024	/* powers of two */
 #define FABRIC_HOSTS_HASH	256
-#define FABRIC_CONNS_MAX	4096	/* of a router */
+#define FABRIC_CONNS_DEFAULT	4096	/* of a router at most */
 #define FABRIC_LANS_MAX		16
 /* RTT between datacenters before a handshake has told one, ns. */
 #define FABRIC_CROSS_DEFAULT_NS	10000000
@@ -163,6 +163,7 @@ struct fabric_conn *fabric_conn_make(struct fabric_border *router,
 struct fabric_host *fabric_host_find(struct fabric_border *router,
 				     const struct in6_addr *addr,
 				     const struct fabric_border_port *port);
+void fabric_host_put(struct fabric_host *host);
 struct fabric_flow *fabric_flow_make(struct fabric_border_port *p, struct fabric_conn *conn,
 				     const struct in6_addr *addr, u64 now_ns);
 void fabric_flow_free(struct fabric_border *router, struct fabric_conn *conn);

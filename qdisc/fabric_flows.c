@@ -313,6 +313,8 @@ static struct fabric_flow *fabric_segment_in(struct fabric_border_port *p, struc
 		return NULL;
 	}
 	flow = fabric_flow_of(p, conn, &key, s, now_ns);
+	if (flow && flow->bd.shared && !flow->fifo.head)
+		flow->seen = 0;
 	if (flow && flow->bd.shared)
 		flow->seen |= BIT_ULL(fabric_conn_hash(&key) & (FABRIC_SEEN_BITS - 1));
 	return flow;
@@ -390,7 +392,7 @@ static void fabric_host_leave(struct fabric_sched *q, struct fabric_host *host, 
 	bd_leave(&host->bd, &flow->bd, &p->par, len, fabric_wire_bytes(q, skb), end, now_ns);
 	if (s.at && fl_load_type(s.forward) == FL_LOAD_OPEN)
 		fabric_segment_put(skb, &s, FABRIC_FORWARD,
-				   fl_load_word(FL_LOAD_OPEN, bd_time(&host->bd), 0));
+				   fl_load_word(FL_LOAD_OPEN, bd_time(&host->bd, &p->par), 0));
 	if (!list_empty(&host->turns))
 		fabric_host_queue(host);
 	p->packets--;
@@ -400,6 +402,7 @@ static void fabric_host_leave(struct fabric_sched *q, struct fabric_host *host, 
 	band->parked_packets--;
 	fabric_fifo_push(&band->fifo, skb, len);
 	fabric_order_activate(&q->order, band->index);
+	fabric_host_put(host);
 }
 
 /* The host whose packet may leave first, NULL: nothing waits. */

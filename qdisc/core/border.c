@@ -24,6 +24,8 @@ void bd_par_init(struct bd_par *par, u64 line_bps, enum dqm_form form, u32 wait_
 		 u32 theta_ns)
 {
 	par->line_bytes = clamp_t(u64, line_bps / 8, BD_WIRE_BYTES, DQM_RATE_MAX);
+	par->least_ns = div64_u64((u64)BD_LEAST_PKTS * BD_WIRE_BYTES * NSEC_PER_SEC,
+				  par->line_bytes);
 	par->dqm = (struct dqm_par) {
 		.form = form, .theta_ns = theta_ns, .target_ns = wait_ns,
 		.line_bytes = par->line_bytes,
@@ -213,12 +215,16 @@ static void bd_sample(struct bd_host *h, u64 ns)
 void bd_echo(struct bd_host *h, struct bd_flow *f, const struct bd_par *par, u32 ack,
 	     u16 load, u64 now_ns)
 {
-	bool turned = !f->shared && f->round == h->round && !bd_before(ack, f->mark);
+	u64 round_ns = now_ns - h->round_ns;
+	bool turned;
 
-	if (turned)
+	if (!f->shared && f->round == h->round && !bd_before(ack, f->mark)) {
 		bd_sample(h, now_ns - f->mark_ns);
-	else
-		turned = now_ns - h->round_ns > 2ULL * (h->rtt_ns ?: BD_NEAR_DEFAULT_NS);
+		h->answered = true;
+		f->round = 0;
+	}
+	turned = round_ns >= par->least_ns &&
+		 (h->answered || round_ns > 2ULL * (h->rtt_ns ?: BD_NEAR_DEFAULT_NS));
 	h->echo_ns = now_ns;
 	hp_on_load(&h->hp, &h->law, fl_load_of(load), turned, !h->waiting);
 	if (!turned)
@@ -226,6 +232,7 @@ void bd_echo(struct bd_host *h, struct bd_flow *f, const struct bd_par *par, u32
 	bd_weigh(h, par);
 	h->round++;
 	h->round_ns = now_ns;
+	h->answered = false;
 }
 
 /**

@@ -28,6 +28,10 @@
  * had not left before: there is no number on the wire. If nothing is (a packet of the flow
  * is lost, and TCP acknowledges nothing behind it), two round trips end it.
  *
+ * A round takes the time of BD_LEAST_PKTS packets at least, and loads are told over that: of a
+ * line that carries two packets in a round trip a few ACKs that come at once would be a load of
+ * 4, and cut the rate to a tenth.
+ *
  * How many flows wait is an average over packets that leave. A flow that sends less than its
  * share waits a part of the time only, and by Little's law counts as the part of its share that
  * it takes.
@@ -46,6 +50,8 @@
 #define BD_FLOWS_SHIFT		16
 /* The average moves by 1 / 2^this at each packet. */
 #define BD_FLOWS_EWMA_SHIFT	6
+/* Loads are those of so many packets at least, at the hosts' line. */
+#define BD_LEAST_PKTS		8
 /* A host's packets may leave so much faster after they left late, ns. */
 #define BD_BURST_NS		5000
 /* The way behind the router is taken to be so long before an ACK tells, ns. */
@@ -58,10 +64,12 @@
 /**
  * struct bd_par - parameters of a port
  * @line_bytes: of its hosts, bytes on the line a second
+ * @least_ns: what BD_LEAST_PKTS take on it: a round is not shorter, ns
  * @dqm: of the queues' management
  */
 struct bd_par {
 	u64 line_bytes;
+	u32 least_ns;
 	struct dqm_par dqm;
 };
 
@@ -73,6 +81,7 @@ struct bd_par {
  * @echo_ns: when the last load came
  * @round_ns: when the round began
  * @round: its number
+ * @answered: something is acknowledged that left in it
  * @base_ns: shortest time from the router to the host and back, ns; 0: not known
  * @rtt_ns: it now, ns
  * @weight: steps of the law, in those of one flow
@@ -86,6 +95,7 @@ struct bd_host {
 	u64 echo_ns;
 	u64 round_ns;
 	u32 round;
+	bool answered;
 	u32 base_ns;
 	u32 rtt_ns;
 	u32 weight;
@@ -126,9 +136,10 @@ static inline u64 bd_ready_ns(const struct bd_host *h)
 }
 
 /* The number of the time over which ports behind are to tell loads. */
-static inline u8 bd_time(const struct bd_host *h)
+static inline u8 bd_time(const struct bd_host *h, const struct bd_par *par)
 {
-	return fl_load_rtt(h->base_ns ?: BD_NEAR_DEFAULT_NS);
+	return fl_load_rtt(h->base_ns ? max_t(u32, h->base_ns, par->least_ns) :
+					BD_NEAR_DEFAULT_NS);
 }
 
 void bd_par_init(struct bd_par *par, u64 line_bps, enum dqm_form form, u32 wait_ns,

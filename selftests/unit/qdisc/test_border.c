@@ -204,7 +204,7 @@ static void passed(struct pn *n, struct pn_event *ev, double start_ns, double de
 	const struct flow *fl = &run.flow[ev->flow];
 	u32 link = n->flow[ev->flow].path[ev->hop - 1];
 	struct fabric_load *load = &run.load[link];
-	u8 time = fl->cross ? bd_time(&run.host[fl->host].bd) :
+	u8 time = fl->cross ? bd_time(&run.host[fl->host].bd, &run.par) :
 			      fl_load_rtt(fl->started ? fl->base_ns : run.set.near_ns);
 	u16 code;
 
