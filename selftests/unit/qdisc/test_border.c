@@ -447,6 +447,18 @@ TEST(many_flows_to_one_host)
 	}
 }
 
+/* Flows to one host have what each would have alone: the host's steps are those of all. */
+TEST(few_flows_to_one_host_beside_others)
+{
+	struct setup s = figure9;
+	struct result r;
+
+	s.hosts = 1;
+	s.intra = 16;
+	r = measure(&s, "four to one host beside 16", 15, 25);
+	CHECK_MSG(r.fair > .95, "%.4f", r.fair);
+}
+
 TEST(lost_options)
 {
 	struct setup s = figure9;
