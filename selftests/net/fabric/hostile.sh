@@ -46,6 +46,25 @@ test_bad_headers_pass_untouched()
 	empty
 }
 
+# A border router parses more, twice: all pass, and right data waits in its queue and arrives.
+test_bad_headers_pass_a_border()
+{
+	for role in "role wan" "role lan"; do
+		tc -n fa qdisc del dev e0 root 2>/dev/null
+		# shellcheck disable=SC2086 # words
+		port limit 1mb stamp load $role
+		for v in 4 6; do
+			count=$((5 * $("$PACKET" kinds $v | wc -l)))
+			exchange v=$v option=load "count=$count" bad=all
+			same "$role, IPv$v: passed, wrong" "$(got '[.packets, .wrong]')" "[$count,0]"
+		done
+		exchange v=4 option=load count=20
+		same "$role: right ones, wrong ones" "$(got '[.packets, .wrong]')" '[20,0]'
+		empty
+	done
+	expect "right ones waited" "$(stat .fabric.border.queued)" -ge 20
+}
+
 # The kernel refuses some as senseless. What it lets in is segmented (or dropped
 # and counted, if it cannot be), or, unsplit, passes.
 test_bad_gso_packets()
