@@ -289,7 +289,7 @@ static int send_frame(char **argv)
 			.hold_ns = htonl(atoi(argv[7])),
 		},
 	};
-	size_t bytes = argv[8] ? 14 + atoi(argv[8]) : sizeof(p);
+	size_t bytes = argv[8] ? 14U + (unsigned int)atoi(argv[8]) : sizeof(p);
 	int fd = socket(AF_PACKET, SOCK_RAW, 0);
 
 	if (fd < 0 || !at.sll_ifindex ||
