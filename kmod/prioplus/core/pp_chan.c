@@ -34,6 +34,10 @@
  * the RTT, whatever the queue.
  */
 #define PP_FLUCT_BASE_PART	12
+/* The line may be so many times faster than the flow was told: delays bound the window,
+ * this only what a path without delays could.
+ */
+#define PP_LINE_WRONG		64
 /* Points for resuming: needed by the heir, */
 #define PP_CLEAR_HEIR		12
 /* needed in addition for each channel between; */
@@ -144,7 +148,7 @@ int pp_chan_init(struct pp_chan *ch, const struct pp_conf *cf, u32 prio)
 				   cf->wire_bytes));
 	ch->ai_many_wnd = clamp_t(u64, fl_ns_to_wnd(ch->ppn, ch->width_ns) /
 				  PP_AI_CHANNEL, ch->ai_wnd, U32_MAX);
-	ch->max_wnd = max_t(u64, fl_ns_to_wnd(ch->ppn, ch->limit_ns),
+	ch->max_wnd = max_t(u64, fl_ns_to_wnd(ch->ppn, ch->limit_ns) * PP_LINE_WRONG,
 			    2 * FL_WND_ONE);
 	ch->paper = cf->paper;
 	ch->clear_stop = PP_CLEAR_STOP;

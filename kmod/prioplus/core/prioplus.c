@@ -45,8 +45,9 @@
  *    packets and at most doubles: 300 flows that start at once make 55 us of queue
  *    instead of 570.
  *
- * 4. Patience (PP_PATIENCE). A flow that is settled in its channel stops at the second
- *    sample above the limit, as in the paper. In the middle of a conflict an excess
+ * 4. Patience (PP_PATIENCE). A flow that is settled in its channel stops when an eighth of a
+ *    window, 2 to 4 samples, in a row was above the limit: two, as in the paper, are
+ *    what noise of ten microseconds makes in each RTT. In the middle of a conflict an excess
  *    may be the flow's own: all priorities that wake up after an end fill the
  *    same room. Such a flow stops when the excess has lasted for several RTTs;
  *    the original CC shrinks it meanwhile, and for eight RTTs it takes no step. A
@@ -81,6 +82,10 @@
  */
 #define PP_NEAR_HALVES		3
 
+/* An excess is so many samples in a row, an eighth of the window at most: noise makes a sample
+ * longer, a queue all of them.
+ */
+#define PP_OVER_SAMPLES		4
 /* RTTs above the limit until a flow stops: settled or far from the heir; */
 #define PP_OVER_AT_ONCE		1
 /* in a conflict; */
@@ -202,10 +207,12 @@ static u32 pp_patience(const struct pp_core *pp, const struct pp_chan *ch,
 static noinline bool pp_over_limit(struct pp_core *pp, const struct pp_chan *ch,
 				   const struct fl_sample *s)
 {
-	if (pp->over < 2)
+	u32 enough = clamp_t(u64, pp->wnd >> (FL_WND_SHIFT + 3), 2, PP_OVER_SAMPLES);
+
+	if (pp->over < PP_OVER_SAMPLES)
 		pp->over++;
-	/* two samples in a row; with one packet in flight, they are RTTs */
-	if (pp->over < 2 && pp->wnd >= 2 * FL_WND_ONE)
+	/* with one packet in flight, samples are RTTs */
+	if (pp->over < enough && pp->wnd >= 2 * FL_WND_ONE)
 		return false;
 	if (!fl_seq_after(s->ack_seq, pp->round_end))
 		return false;

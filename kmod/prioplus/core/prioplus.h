@@ -64,7 +64,7 @@ extern u32 pp_rules_off;
  * @bdp_wnd: line rate times base RTT, packets << FL_WND_SHIFT
  * @start_wnd: W_LS, step of the linear start, packets << FL_WND_SHIFT
  * @first_wnd: largest first window with unknown #flow, packets << FL_WND_SHIFT
- * @max_wnd: largest window, line rate times D_limit
+ * @max_wnd: largest window, line rate times D_limit, times 64: the rate may be wrong
  * @paper: do what the paper's Algorithm 1 prints
  * @urgent: flows begin without a probe (section 4.4)
  * @paced: the base RTT is long beside the channel: the sender spreads each
@@ -176,7 +176,7 @@ enum pp_verdict {
  *	FL_WND_SHIFT
  * @countdown: RTTs at base delay until #flow is halved
  * @in_channel: RTTs that ended inside the own channel, forgotten outside
- * @over: consecutive samples above D_limit (0 .. 2)
+ * @over: consecutive samples above D_limit, no more counted than decide
  * @over_rounds: RTTs above D_limit in this conflict
  * @hold: RTTs for which a higher priority is suspected: no adaptive increase
  * @low_rounds: RTTs in a row that ended below @lower_ns during a hold
