@@ -10,6 +10,7 @@
 #include <linux/list.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
+#include <linux/net.h>
 #include <linux/slab.h>
 
 #include "fabric_border.h"
@@ -23,6 +24,9 @@ static unsigned int border_conns = FABRIC_CONNS_DEFAULT;
 module_param(border_conns, uint, 0644);
 MODULE_PARM_DESC(border_conns, "connections that a border router knows at most (3 kB each with a queue)");
 
+/* Others choose addresses and TCP ports: they must not be able to choose places, too. */
+static u32 fabric_border_seed __read_mostly;
+
 static LIST_HEAD(fabric_borders);
 /* Protects the list and users. */
 static DEFINE_MUTEX(fabric_borders_mutex);
@@ -31,7 +35,7 @@ static DEFINE_MUTEX(fabric_borders_mutex);
 
 u32 fabric_conn_hash(const struct fabric_conn_key *key)
 {
-	return jhash(key, sizeof(*key), 0);
+	return jhash(key, sizeof(*key), fabric_border_seed);
 }
 
 /* The connection, which is the one seen last from now on; NULL: not known. */
@@ -53,7 +57,9 @@ struct fabric_conn *fabric_conn_find(struct fabric_border *router,
 static struct hlist_head *fabric_host_head(struct fabric_border *router,
 					   const struct in6_addr *addr)
 {
-	return &router->hosts[jhash(addr, sizeof(*addr), 0) & (FABRIC_HOSTS_HASH - 1)];
+	u32 hash = jhash(addr, sizeof(*addr), fabric_border_seed);
+
+	return &router->hosts[hash & (FABRIC_HOSTS_HASH - 1)];
 }
 
 /* A host behind a port, or (@port NULL) behind any; NULL: not known. */
@@ -212,6 +218,7 @@ static struct fabric_border *fabric_border_get(const struct net *net)
 	router = kvzalloc(sizeof(*router), GFP_KERNEL_ACCOUNT);
 	if (!router)
 		return NULL;
+	net_get_random_once(&fabric_border_seed, sizeof(fabric_border_seed));
 	router->net = net;
 	router->cross_ns = FABRIC_CROSS_DEFAULT_NS;
 	spin_lock_init(&router->lock);
