@@ -9,6 +9,7 @@
  */
 #include "space.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -217,12 +218,23 @@ void shares_judge(struct space_setup *s, double median, double sum, double used)
 	measure_add(s, "drops", "<= 0", "\"kind\": \"drops\"");
 }
 
+/* Where the lab's socket buffers would be what limits a flow (a window of 42 MB): larger ones. */
+static void write_buffers(struct space_setup *s, double far)
+{
+	double bytes = 4 * s->rate_bps / 8 * s->base_us / 1e6 * fmax(far, 1);
+
+	if (bytes > 64e6)
+		entry_add(&s->defaults, "\"rcvbuf\": \"%.0fkb\", \"sndbuf\": \"%.0fkb\"",
+			  fmin(bytes, 1e9) / 1e3, fmin(bytes, 1e9) / 1e3);
+}
+
 /* Write the scenario, which is YAML as JSON is. */
 void path_write(struct space_setup *s, FILE *out)
 {
 	double far = atof(dim_of(s, "far"));
 	int i;
 
+	write_buffers(s, far);
 	fprintf(out, "{\"title\": \"%s/%s %llu\", \"seed\": %llu, \"duration\": \"%.1fus\", \"params\": {",
 		s->control, s->space, (unsigned long long)s->seed,
 		(unsigned long long)s->seed, s->end_us);
