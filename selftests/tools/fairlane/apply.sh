@@ -301,7 +301,12 @@ test_flow_cc()
 	expect "a quarter of 41 flows" "$i" -le 21
 	accepted flow set dport 5202 cc prioplus share 25% all
 	expect "the same ones" "$(fl -j flow show cc prioplus | jq length)" -eq "$i"
+	fl top cc prioplus count 1 > /run/out 2>&1 || fault "top: $(cat /run/out)"
 	accepted flow set from prioplus cc cubic all
+	# new ones, by destination: the kernel's own
+	ip -n ca route change default via 10.0.1.254 congctl prioplus || fault "no congctl"
+	open_flow 10.0.2.1 5201
+	expect "new ones" "$(fl -j flow show cc prioplus | jq length)" -eq 1
 }
 
 # The lines of a unit that begin with $2=, as commands.
