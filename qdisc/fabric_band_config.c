@@ -435,8 +435,11 @@ int fabric_class_dump_options(struct sk_buff *skb,
  * @sch: the qdisc
  * @nbands: how many stay; nothing leads to the others any more
  *
- * What waits in them is dropped and counted. Their counters stay, so that the
+ * What waits in them is dropped and counted; what waits for them in a border router's queues
+ * is sent later, as if they were there. Their counters stay, so that the
  * port's sums never go back. What they had reserved is for the caller to return.
+ *
+ * Context: rtnl held, not the root lock.
  */
 void fabric_class_remove(struct Qdisc *sch, unsigned int nbands)
 {
@@ -451,7 +454,11 @@ void fabric_class_remove(struct Qdisc *sch, unsigned int nbands)
 			child = qdisc_replace(sch, NULL, &band->child);
 		sch_tree_lock(sch);
 		fabric_band_purge(sch, band, FABRIC_DROP_BAND_GONE);
+		if (q->buffer)
+			fabric_buffer_leave(q->buffer, band);
 		fabric_class_default(q, band);
+		if (q->buffer)
+			fabric_buffer_join(q->buffer, band);
 		fabric_band_update(q);
 		sch_tree_unlock(sch);
 		if (child)

@@ -197,6 +197,40 @@ test_ports_that_go()
 	empty
 }
 
+# A band goes while packets for it wait by connection: they arrive all the same, and the
+# shared buffer gets back what the band had for itself, no more.
+test_bands_that_go()
+{
+	tc -n b2 qdisc replace dev east root handle 7: fabric limit 64mb stamp load role lan \
+		host-rate 1gbit bands 2 default 2 buffer sw 64mb band 2 reserved 30000 || fault "bands"
+	cc=mlcc flows 4 300:all:mark &
+	sleep 0.2
+	expect "waiting" "$(stat b2 east .fabric.backlog_bytes)" -ge 60000
+	tc -n b2 qdisc change dev east root handle 7: fabric bands 1 default 1 || fault "one band"
+	wait
+	expect "sent, permille" $(($(all 300 bytes) * 1000 / 300 / 117035)) -ge 700
+	empty
+	expect "used of the buffer" "$(stat b2 east .fabric.buffer_used_bytes)" -eq 0
+}
+
+# Strangers' handshakes push out what a router knows of connections for which nothing waits;
+# those that send are served.
+test_strangers()
+{
+	max=/sys/module/sch_fabric/parameters/border_conns
+	old=$(cat $max)
+	echo 16 > $max
+	cc=mlcc flows 4 300:all:mark &
+	for n in 1 2 3 4 5 6 7 8; do
+		flowgen -f ba -t bb -a 10.0.3.2 -c cubic -n 25 -b 1000 -p $((6000 + n * 50)) -L 30 > /dev/null || fault "strangers"
+	done
+	wait
+	echo "$old" > $max
+	expect "pushed out" "$(border b2 evicted)" -ge 100
+	expect "sent, permille" $(($(all 300 bytes) * 1000 / 300 / 117035)) -ge 700
+	empty
+}
+
 # More connections than have room in one message, and than a router may know: those beyond
 # share a queue, and all are served.
 test_many()
@@ -232,5 +266,6 @@ show_state()
 # The stack distrusts times below 1 us, and booting takes none here.
 sleep 0.01
 load_modules lablink fairlane tcp_hpcc tcp_mlcc sch_fabric || exit 1
-tests=${*:-both_families mlcc others both_ways forged ports_that_go many}
+tests=${*:-both_families mlcc others both_ways forged ports_that_go bands_that_go
+	strangers many}
 run_tests 1 $tests
