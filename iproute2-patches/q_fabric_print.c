@@ -579,29 +579,31 @@ static void print_colours(struct rtattr *nest)
 	close_json_object();
 }
 
-/* Prints what became of packets to be stamped. */
-static void print_stamps(struct rtattr *nest)
+/* Prints counters 1 to @max of a nest by their names, as the object @key. */
+static void print_counts(struct rtattr *nest, const char *key, const char * const *names, int max)
 {
-	static const char * const names[FABRIC_STAMPED_MAX + 1] = {
-		[FABRIC_STAMPED_SEEN] = "stamped",
-		[FABRIC_STAMPED_RAISED] = "raised",
-		[FABRIC_STAMPED_NO_OPTION] = "no_option",
-		[FABRIC_STAMPED_MALFORMED] = "malformed",
-		[FABRIC_STAMPED_NOT_TCP] = "not_tcp",
-	};
-	struct rtattr *tb[FABRIC_STAMPED_MAX + 1];
+	struct rtattr *tb[max + 1];
 	int i;
 
 	if (!nest)
 		return;
-	parse_nest(tb, FABRIC_STAMPED_MAX, nest);
+	parse_nest(tb, max, nest);
 	print_nl();
-	print_color_string(PRINT_FP, COLOR_NONE, NULL, " %s", " telemetry");
-	open_json_object("telemetry");
-	for (i = 1; i <= FABRIC_STAMPED_MAX; i++)
+	print_color_string(PRINT_FP, COLOR_NONE, NULL, "  %s", key);
+	open_json_object(key);
+	for (i = 1; i <= max; i++)
 		print_count(names[i], names[i], attr_u64(tb[i]));
 	close_json_object();
 }
+
+/* What became of packets to be stamped. */
+static const char * const stamp_names[FABRIC_STAMPED_MAX + 1] = {
+	[FABRIC_STAMPED_SEEN] = "stamped",
+	[FABRIC_STAMPED_RAISED] = "raised",
+	[FABRIC_STAMPED_NO_OPTION] = "no_option",
+	[FABRIC_STAMPED_MALFORMED] = "malformed",
+	[FABRIC_STAMPED_NOT_TCP] = "not_tcp",
+};
 
 /* Prints what a band and the port have in common. */
 static void print_view(struct rtattr **tb)
@@ -668,34 +670,19 @@ static void print_band_stats(struct rtattr *nest)
 	close_json_array(PRINT_JSON, NULL);
 }
 
-/* Prints what the border router has counted. */
-static void print_border(struct rtattr *nest)
-{
-	static const char * const names[FABRIC_BORDER_MAX + 1] = {
-		[FABRIC_BORDER_CONNS] = "connections",
-		[FABRIC_BORDER_EVICTED] = "evicted",
-		[FABRIC_BORDER_QUEUED] = "queued",
-		[FABRIC_BORDER_SHARED] = "shared",
-		[FABRIC_BORDER_UNQUEUED] = "unqueued",
-		[FABRIC_BORDER_CREDITS] = "credits",
-		[FABRIC_BORDER_REFUSED] = "refused",
-		[FABRIC_BORDER_TOLD] = "told",
-		[FABRIC_BORDER_NEAR_READ] = "near_read",
-		[FABRIC_BORDER_NEAR_TOLD] = "near_told",
-	};
-	struct rtattr *tb[FABRIC_BORDER_MAX + 1];
-	int i;
-
-	if (!nest)
-		return;
-	parse_nest(tb, FABRIC_BORDER_MAX, nest);
-	print_nl();
-	print_color_string(PRINT_FP, COLOR_NONE, NULL, " %s", " border");
-	open_json_object("border");
-	for (i = 1; i <= FABRIC_BORDER_MAX; i++)
-		print_count(names[i], names[i], attr_u64(tb[i]));
-	close_json_object();
-}
+/* What the border router has counted. */
+static const char * const border_names[FABRIC_BORDER_MAX + 1] = {
+	[FABRIC_BORDER_CONNS] = "connections",
+	[FABRIC_BORDER_EVICTED] = "evicted",
+	[FABRIC_BORDER_QUEUED] = "queued",
+	[FABRIC_BORDER_SHARED] = "shared",
+	[FABRIC_BORDER_UNQUEUED] = "unqueued",
+	[FABRIC_BORDER_CREDITS] = "credits",
+	[FABRIC_BORDER_REFUSED] = "refused",
+	[FABRIC_BORDER_TOLD] = "told",
+	[FABRIC_BORDER_NEAR_READ] = "near_read",
+	[FABRIC_BORDER_NEAR_TOLD] = "near_told",
+};
 
 /* Prints one end of a connection. */
 static void print_end(const char *key, const char *word, const char *port_key,
@@ -755,8 +742,8 @@ int fabric_print_xstats(struct qdisc_util *qu, FILE *f, struct rtattr *xstats)
 	print_view(tb);
 	print_port(tb);
 	print_delay(tb);
-	print_stamps(tb[TCA_FABRIC_STATS_STAMPS]);
-	print_border(tb[TCA_FABRIC_STATS_BORDER]);
+	print_counts(tb[TCA_FABRIC_STATS_STAMPS], "telemetry", stamp_names, FABRIC_STAMPED_MAX);
+	print_counts(tb[TCA_FABRIC_STATS_BORDER], "border", border_names, FABRIC_BORDER_MAX);
 	print_flows(tb[TCA_FABRIC_STATS_FLOWS]);
 	print_colours(tb[TCA_FABRIC_STATS_COLOURS]);
 	if (tb[TCA_FABRIC_STATS_BANDS_OMITTED])

@@ -265,20 +265,6 @@ static int value_buffer(int argc, char **argv, struct nlmsghdr *n, int type)
 	return 2;
 }
 
-static int value_stamp(int argc, char **argv, struct nlmsghdr *n, int type)
-{
-	uint8_t i;
-
-	(void)argc;
-	for (i = 0; i < __FABRIC_STAMP_MAX; i++) {
-		if (!strcmp(argv[1], fabric_stamp_names[i])) {
-			fabric_put_u8(n, type, i);
-			return 1;
-		}
-	}
-	return -1;
-}
-
 /* Where ECN acts. Returns whether @word was that. */
 static bool parse_ecn_at(const char *word, struct nlmsghdr *n, int type)
 {
@@ -393,45 +379,29 @@ const char * const fabric_queue_names[__FABRIC_QUEUE_MAX] = { "fifo", "isolate",
 const char * const fabric_role_names[__FABRIC_ROLE_MAX] = { "none", "wan", "lan" };
 const char * const fabric_form_names[__FABRIC_FLOW_MAX] = { "filter", "damped", "printed" };
 
-static int value_role(int argc, char **argv, struct nlmsghdr *n, int type)
+/* One of @count words; what is sent is the word's number. */
+static int value_word(char **argv, struct nlmsghdr *n, int type, const char * const *words,
+		      int count)
 {
-	int i = word_of(argv[1], fabric_role_names, __FABRIC_ROLE_MAX);
+	int i = word_of(argv[1], words, count);
 
-	(void)argc;
 	if (i >= 0)
 		fabric_put_u8(n, type, i);
 	return i >= 0 ? 1 : -1;
 }
 
-static int value_form(int argc, char **argv, struct nlmsghdr *n, int type)
-{
-	int i = word_of(argv[1], fabric_form_names, __FABRIC_FLOW_MAX);
-
-	(void)argc;
-	if (i >= 0)
-		fabric_put_u8(n, type, i);
-	return i >= 0 ? 1 : -1;
+#define VALUE_WORD(name, words, count)						\
+static int value_##name(int argc, char **argv, struct nlmsghdr *n, int type)	\
+{										\
+	(void)argc;								\
+	return value_word(argv, n, type, words, count);				\
 }
 
-static int value_frames(int argc, char **argv, struct nlmsghdr *n, int type)
-{
-	int i = word_of(argv[1], fabric_frames_names, 4);
-
-	(void)argc;
-	if (i >= 0)
-		fabric_put_u8(n, type, i);
-	return i >= 0 ? 1 : -1;
-}
-
-static int value_queue(int argc, char **argv, struct nlmsghdr *n, int type)
-{
-	int i = word_of(argv[1], fabric_queue_names, __FABRIC_QUEUE_MAX);
-
-	(void)argc;
-	if (i >= 0)
-		fabric_put_u8(n, type, i);
-	return i >= 0 ? 1 : -1;
-}
+VALUE_WORD(stamp, fabric_stamp_names, __FABRIC_STAMP_MAX)
+VALUE_WORD(role, fabric_role_names, __FABRIC_ROLE_MAX)
+VALUE_WORD(form, fabric_form_names, __FABRIC_FLOW_MAX)
+VALUE_WORD(frames, fabric_frames_names, 4)
+VALUE_WORD(queue, fabric_queue_names, __FABRIC_QUEUE_MAX)
 
 static int value_alpha(int argc, char **argv, struct nlmsghdr *n, int type)
 {

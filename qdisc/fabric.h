@@ -30,6 +30,8 @@
 #ifndef FABRIC_H
 #define FABRIC_H
 
+#include <linux/ip.h>
+#include <linux/ipv6.h>
 #include <linux/skbuff.h>
 #include <net/pkt_cls.h>
 #include <net/pkt_sched.h>
@@ -387,7 +389,16 @@ void fabric_classify_update(struct fabric_sched *q);
 
 /* fabric_band.c: bands */
 #define FABRIC_TAGS_MAX		8	/* VLAN tags that are looked behind */
+
+/* An IP header of either version. */
+union fabric_ip {
+	struct iphdr v4;
+	struct ipv6hdr v6;
+};
+
 int fabric_find_ip(const struct sk_buff *skb, int *version);
+const union fabric_ip *fabric_find_tcp(const struct sk_buff *skb, union fabric_ip *buffer,
+				       int *version, int *offset);
 int fabric_band_refuse(struct Qdisc *sch, struct fabric_band *band,
 		       u8 colour, int why, struct sk_buff *skb,
 		       struct sk_buff **to_free);

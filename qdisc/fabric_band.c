@@ -13,12 +13,6 @@
 
 /* ---- bands: what seldom happens to a packet -------------------------------- */
 
-/* An IP header of either version. */
-union fabric_ip {
-	struct iphdr v4;
-	struct ipv6hdr v6;
-};
-
 static unsigned int fabric_ip_bytes(int version)
 {
 	return version == 4 ? sizeof(struct iphdr) : sizeof(struct ipv6hdr);
@@ -63,6 +57,41 @@ int fabric_find_ip(const struct sk_buff *skb, int *version)
 		return -1;
 	first = skb_header_pointer(skb, offset, 1, &buffer);
 	return first && *first >> 4 == *version ? offset : -1;
+}
+
+/**
+ * fabric_find_tcp() - where TCP begins in a packet
+ * @skb: the packet
+ * @buffer: room for the IP header
+ * @version: set to 4 or 6
+ * @offset: set to where TCP begins, bytes from skb->data
+ *
+ * Fragments, and IPv6 with extension headers, are left alone.
+ *
+ * Return: the IP header; NULL: no TCP header is found.
+ * Context: any.
+ */
+const union fabric_ip *fabric_find_tcp(const struct sk_buff *skb, union fabric_ip *buffer,
+				       int *version, int *offset)
+{
+	int begin = fabric_find_ip(skb, version);
+	const union fabric_ip *ip;
+
+	if (begin < 0)
+		return NULL;
+	ip = skb_header_pointer(skb, begin, fabric_ip_bytes(*version), buffer);
+	if (!ip)
+		return NULL;
+	if (*version == 4) {
+		if (ip->v4.ihl < 5 || ip->v4.protocol != IPPROTO_TCP || ip_is_fragment(&ip->v4))
+			return NULL;
+		*offset = begin + ip->v4.ihl * 4;
+	} else {
+		if (ip->v6.nexthdr != IPPROTO_TCP)
+			return NULL;
+		*offset = begin + sizeof(ip->v6);
+	}
+	return ip;
 }
 
 /* Sets CE, in this packet alone: others may share its bytes. Return: false if it

@@ -109,11 +109,12 @@ static int fabric_class_graft(struct Qdisc *sch, unsigned long arg,
 			      struct netlink_ext_ack *extack)
 {
 	struct fabric_band *band = fabric_class_band(sch, arg);
+	struct fabric_sched *q = qdisc_priv(sch);
 
 	if (band->queue && new)
 		return fabric_refuse_attr(extack, NULL,
 					  "a band that isolates or has pfc has no qdisc of its own");
-	if (((struct fabric_sched *)qdisc_priv(sch))->border && new)
+	if (q->border && new && fabric_border_settings(q)->role == FABRIC_ROLE_LAN)
 		return fabric_refuse_attr(extack, NULL,
 					  "a band with a qdisc of its own cannot have flows' queues before it");
 	/* At once: a packet that came in between would never leave. */
@@ -123,7 +124,7 @@ static int fabric_class_graft(struct Qdisc *sch, unsigned long arg,
 	band->child = new;
 	if (*old)
 		qdisc_purge_queue(*old);
-	fabric_band_gone_idle(qdisc_priv(sch));
+	fabric_band_gone_idle(q);
 	fabric_band_update(qdisc_priv(sch));
 	sch_tree_unlock(sch);
 	return 0;

@@ -73,28 +73,21 @@ static const struct fabric_opt fabric_flows_option = {
 /* Addresses, and where TCP begins. Return: bytes of the IP packet behind that, or -1. */
 static int fabric_segment_ip(const struct sk_buff *skb, struct fabric_segment *s)
 {
-	int version, offset = fabric_find_ip(skb, &version), bytes;
-	struct ipv6hdr buffer6, *ip6;
-	struct iphdr buffer, *ip;
+	const union fabric_ip *ip;
+	union fabric_ip buffer;
+	int version, bytes;
 
-	if (offset < 0)
+	ip = fabric_find_tcp(skb, &buffer, &version, &s->offset);
+	if (!ip)
 		return -1;
 	if (version == 4) {
-		ip = skb_header_pointer(skb, offset, sizeof(buffer), &buffer);
-		if (!ip || ip->ihl < 5 || ip->protocol != IPPROTO_TCP || ip_is_fragment(ip))
-			return -1;
-		ipv6_addr_set_v4mapped(ip->saddr, &s->src);
-		ipv6_addr_set_v4mapped(ip->daddr, &s->dst);
-		s->offset = offset + ip->ihl * 4;
-		bytes = ntohs(ip->tot_len) - ip->ihl * 4;
+		ipv6_addr_set_v4mapped(ip->v4.saddr, &s->src);
+		ipv6_addr_set_v4mapped(ip->v4.daddr, &s->dst);
+		bytes = ntohs(ip->v4.tot_len) - ip->v4.ihl * 4;
 	} else {
-		ip6 = skb_header_pointer(skb, offset, sizeof(buffer6), &buffer6);
-		if (!ip6 || ip6->nexthdr != IPPROTO_TCP)
-			return -1;
-		s->src = ip6->saddr;
-		s->dst = ip6->daddr;
-		s->offset = offset + sizeof(*ip6);
-		bytes = ntohs(ip6->payload_len);
+		s->src = ip->v6.saddr;
+		s->dst = ip->v6.daddr;
+		bytes = ntohs(ip->v6.payload_len);
 	}
 	/* large packets of the kernel's own say 0 */
 	return skb_is_gso(skb) ? (int)skb->len - s->offset : bytes;
@@ -328,6 +321,7 @@ static struct fabric_flow *fabric_segment_in(struct fabric_border_port *p, struc
  * @len: its bytes
  *
  * Return: true: it waits in a queue of its own; false: it goes to its band.
+ * Context: the qdisc's root lock held.
  */
 bool fabric_border_arrive(struct fabric_sched *q, struct fabric_band *band,
 			  struct sk_buff *skb, u32 len)
@@ -417,6 +411,8 @@ static struct fabric_host *fabric_border_first(struct fabric_border_port *p)
  * fabric_border_release() - let packets go whose hosts' rates allow it
  * @sch: the qdisc, a port with a role
  * @now_ns: time
+ *
+ * Context: the qdisc's root lock held.
  */
 void fabric_border_release(struct Qdisc *sch, u64 now_ns)
 {
@@ -437,7 +433,12 @@ void fabric_border_release(struct Qdisc *sch, u64 now_ns)
 	spin_unlock(&p->router->lock);
 }
 
-/* Nothing is to be sent now: when to look again. */
+/**
+ * fabric_border_wait() - nothing is to be sent now: look again when a host's packet may leave
+ * @sch: the qdisc, a port with a role
+ *
+ * Context: the qdisc's root lock held.
+ */
 void fabric_border_wait(struct Qdisc *sch)
 {
 	struct fabric_sched *q = qdisc_priv(sch);
@@ -560,6 +561,8 @@ static void fabric_near_read(struct fabric_border *router, struct fabric_conn *c
  * @q: the port; its own load is in the packet
  * @skb: the packet
  * @now_ns: time
+ *
+ * Context: the qdisc's root lock held.
  */
 void fabric_border_sent(struct fabric_sched *q, struct sk_buff *skb, u64 now_ns)
 {

@@ -46,32 +46,6 @@ static const struct fabric_opt fabric_int_option = {
 	.bytes = FL_TCP_INT_BYTES,
 };
 
-/* Offset of the TCP header from skb->data; -1 if there is none. Also tells the
- * TTL. Fragments are left alone.
- */
-static int fabric_find_tcp(const struct sk_buff *skb, u8 *ttl)
-{
-	int version, offset = fabric_find_ip(skb, &version);
-	struct ipv6hdr buffer6, *ip6;
-	struct iphdr buffer, *ip;
-
-	if (offset < 0)
-		return -1;
-	if (version == 4) {
-		ip = skb_header_pointer(skb, offset, sizeof(buffer), &buffer);
-		if (!ip || ip->ihl < 5 || ip->protocol != IPPROTO_TCP ||
-		    ip_is_fragment(ip))
-			return -1;
-		*ttl = ip->ttl;
-		return offset + ip->ihl * 4;
-	}
-	ip6 = skb_header_pointer(skb, offset, sizeof(buffer6), &buffer6);
-	if (!ip6 || ip6->nexthdr != IPPROTO_TCP)
-		return -1;
-	*ttl = ip6->hop_limit;
-	return offset + sizeof(*ip6);
-}
-
 /* Replaces the aligned 16-bit word at @word of a TCP header at @th, which may be
  * written.
  */
@@ -325,12 +299,14 @@ static noinline int fabric_stamp_search(struct fabric_sched *q,
 		[FABRIC_STAMP_LOAD] = &fabric_load_option,
 		[FABRIC_STAMP_POWER] = &fabric_load_option,
 	};
-	u8 buffer[FABRIC_TCP_MAX_BYTES], ttl = 0;
-	int offset, bytes, at;
+	u8 buffer[FABRIC_TCP_MAX_BYTES];
+	int version, offset, bytes, at;
+	const union fabric_ip *ip;
+	union fabric_ip header;
 	const u8 *th;
 
-	offset = fabric_find_tcp(skb, &ttl);
-	if (offset < 0)
+	ip = fabric_find_tcp(skb, &header, &version, &offset);
+	if (!ip)
 		return FABRIC_STAMPED_NOT_TCP;
 	th = skb_header_pointer(skb, offset, FABRIC_TCP_MIN_BYTES, buffer);
 	bytes = th ? fabric_tcp_bytes(th) : FABRIC_OPT_MALFORMED;
@@ -346,7 +322,8 @@ static noinline int fabric_stamp_search(struct fabric_sched *q,
 		return fabric_stamp_soze(skb, offset, bytes, th + at, at, value_ns);
 	case FABRIC_STAMP_TCP_INT:
 		return fabric_stamp_int(skb, offset, bytes, th + at, at, value_ns,
-					band->fifo.bytes, ttl);
+					band->fifo.bytes,
+					version == 4 ? ip->v4.ttl : ip->v6.hop_limit);
 	default:
 		return fabric_stamp_load(q, skb, offset, bytes, th + at, at, now_ns);
 	}
