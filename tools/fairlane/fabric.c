@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* fairlane fabric: the switches of sch_fabric in this namespace: congestion roots,
- * what waits for them, and the paths that packets take.
+ * what waits for them, and the paths that packets take; its border router (fabricborder.c).
  */
 #include "tool.h"
 
@@ -19,7 +19,8 @@ static const char usage[] =
 "usage: fairlane fabric show\n"
 "       fairlane fabric path switch N port P to ADDRESS via SWITCH:PORT[,SWITCH:PORT]...|none\n"
 "       fairlane fabric load FILE|-\n"
-"show: each switch of this namespace, and the congestion roots that it knows. path: the\n"
+"show: each switch of this namespace, and the congestion roots that it knows; its border\n"
+"router: what waits, by host and connection, and what senders are told. path: the\n"
 "ports that packets for ADDRESS, which leave switch N by port P, pass after that, the\n"
 "nearest first; without it nothing is parked for roots on it. load: such paths of a whole\n"
 "network, a line each, without \"fairlane fabric path\"; those of switches that are not in this\n"
@@ -228,19 +229,25 @@ cJSON *fabric_read(void)
 
 static int cmd_show(struct words *w)
 {
-	cJSON *doc, *sw;
+	cJSON *doc, *router, *sw;
 
 	words_end(w);
 	doc = fabric_read();
 	if (!doc)
 		fail_kernel("sch_fabric is not loaded");
+	router = fabric_border_read();
 	if (opt.json) {
+		if (router)
+			cJSON_AddItemToArray(doc, router);
 		json_print(doc);
-	} else {
-		cJSON_ArrayForEach(sw, doc)
-			print_switch(sw);
-		cJSON_Delete(doc);
+		return EXIT_OK;
 	}
+	cJSON_ArrayForEach(sw, doc)
+		print_switch(sw);
+	if (router)
+		fabric_border_print(router);
+	cJSON_Delete(router);
+	cJSON_Delete(doc);
 	return EXIT_OK;
 }
 

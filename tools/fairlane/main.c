@@ -23,7 +23,7 @@ static const char usage[] =
 "  metrics [FILE]                 all that Prometheus should know: flows, ports, bands\n"
 "  monitor                        who changes what: the audit trail\n"
 "  noise measure|respond          how much delays vary, and what follows\n"
-"  fabric show|path               switches: congestion roots, paths\n"
+"  fabric show|path               switches: congestion roots, paths; border routers\n"
 "  off [all], on [all]            all sockets get the system's congestion control, live\n"
 "  apply [FILE] [--dry-run]       host, namespaces and ports as fabric.yaml says\n"
 "  check [FILE]                   what is missing here, what is not as fabric.yaml\n"

@@ -20,43 +20,6 @@ static const struct counted {
 	{ "backlog_max_bytes", "backlog_max_bytes", false, "most bytes that ever waited" },
 };
 
-static const char *text_of(const cJSON *o, const char *key)
-{
-	const cJSON *v = cJSON_GetObjectItem(o, key);
-
-	return cJSON_IsString(v) ? v->valuestring : "";
-}
-
-/* A number, or the sum of those in an object. */
-static double number_of(const cJSON *o, const char *key)
-{
-	const cJSON *v = cJSON_GetObjectItem(o, key), *part;
-	double sum = 0;
-
-	if (cJSON_IsNumber(v))
-		return v->valuedouble;
-	cJSON_ArrayForEach(part, v)
-		sum += cJSON_IsNumber(part) ? part->valuedouble : 0;
-	return sum;
-}
-
-/* What tc says of all ports, as JSON; NULL = nothing. */
-static cJSON *ports_read(void)
-{
-	FILE *tc = popen("PATH=$PATH:/usr/sbin:/sbin tc -s -j qdisc show 2> /dev/null", "r");
-	char *text = NULL;
-	size_t size = 0;
-	cJSON *doc;
-
-	if (!tc)
-		return NULL;
-	/* one line, however long */
-	doc = getline(&text, &size, tc) > 0 ? cJSON_Parse(text) : NULL;
-	free(text);
-	pclose(tc);
-	return doc;
-}
-
 /* One counter of all ports, or of all their bands. */
 static void print_counted(struct metrics *m, const cJSON *doc, const struct counted *c, bool bands)
 {
@@ -66,19 +29,19 @@ static void print_counted(struct metrics *m, const cJSON *doc, const struct coun
 	metrics_family(m, name, c->counter, c->help);
 	cJSON_ArrayForEach(q, doc) {
 		const cJSON *stats = cJSON_GetObjectItem(q, "fabric");
-		const char *dev = text_of(q, "dev"), *handle = text_of(q, "handle");
+		const char *dev = json_text_of(q, "dev"), *handle = json_text_of(q, "handle");
 
-		if (strcmp(text_of(q, "kind"), "fabric") || !stats)
+		if (strcmp(json_text_of(q, "kind"), "fabric") || !stats)
 			continue;
 		if (!bands) {
-			metrics_sample(m, number_of(stats, c->key), "dev=\"%s\",handle=\"%s\"",
+			metrics_sample(m, json_number_of(stats, c->key), "dev=\"%s\",handle=\"%s\"",
 				       dev, handle);
 			continue;
 		}
 		cJSON_ArrayForEach(band, cJSON_GetObjectItem(stats, "bands"))
-			metrics_sample(m, number_of(band, c->key),
+			metrics_sample(m, json_number_of(band, c->key),
 				       "dev=\"%s\",handle=\"%s\",band=\"%.0f\"", dev, handle,
-				       number_of(band, "band"));
+				       json_number_of(band, "band"));
 	}
 	free(name);
 }
@@ -93,14 +56,14 @@ static void print_roots(struct metrics *m)
 	metrics_family(m, "switch_roots", false, "congestion roots that a switch knows");
 	cJSON_ArrayForEach(sw, doc)
 		metrics_sample(m, cJSON_GetArraySize(cJSON_GetObjectItem(sw, "roots")),
-			       "switch=\"%.0f\"", number_of(sw, "switch"));
+			       "switch=\"%.0f\"", json_number_of(sw, "switch"));
 	metrics_family(m, "switch_parked_packets", false, "packets that wait for congestion roots");
 	cJSON_ArrayForEach(sw, doc) {
 		double parked = 0;
 
 		cJSON_ArrayForEach(root, cJSON_GetObjectItem(sw, "roots"))
-			parked += number_of(root, "parked_packets");
-		metrics_sample(m, parked, "switch=\"%.0f\"", number_of(sw, "switch"));
+			parked += json_number_of(root, "parked_packets");
+		metrics_sample(m, parked, "switch=\"%.0f\"", json_number_of(sw, "switch"));
 	}
 	metrics_family(m, "switch_events", true,
 		       "what happened to congestion roots, and frames about them");
@@ -110,13 +73,13 @@ static void print_roots(struct metrics *m)
 			    strcmp(count->string, "paths") && !strstr(count->string, "_max"))
 				metrics_sample(m, count->valuedouble,
 					       "switch=\"%.0f\",event=\"%s\"",
-					       number_of(sw, "switch"), count->string);
+					       json_number_of(sw, "switch"), count->string);
 	cJSON_Delete(doc);
 }
 
 void metrics_ports(struct metrics *m)
 {
-	cJSON *doc = ports_read();
+	cJSON *doc = fabric_ports_read();
 	size_t i;
 
 	for (i = 0; i < 2 * ARRAY_SIZE(counted); i++)

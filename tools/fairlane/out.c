@@ -49,3 +49,24 @@ void json_text(cJSON *obj, const char *key, const char *fmt, ...)
 	va_end(ap);
 	cJSON_AddStringToObject(obj, key, text);
 }
+
+/* The text of a field; "": there is none. */
+const char *json_text_of(const cJSON *obj, const char *key)
+{
+	const cJSON *v = cJSON_GetObjectItem(obj, key);
+
+	return cJSON_IsString(v) ? v->valuestring : "";
+}
+
+/* The number in a field, or the sum of those in an object; 0: there is none. */
+double json_number_of(const cJSON *obj, const char *key)
+{
+	const cJSON *v = cJSON_GetObjectItem(obj, key), *part;
+	double sum = 0;
+
+	if (cJSON_IsNumber(v))
+		return v->valuedouble;
+	cJSON_ArrayForEach(part, v)
+		sum += cJSON_IsNumber(part) ? part->valuedouble : 0;
+	return sum;
+}

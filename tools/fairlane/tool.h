@@ -163,6 +163,8 @@ void json_print(cJSON *doc);
 void json_line(cJSON *doc);
 void json_u64(cJSON *obj, const char *key, uint64_t v);
 void json_text(cJSON *obj, const char *key, const char *fmt, ...) PRINTF(3, 4);
+const char *json_text_of(const cJSON *obj, const char *key);
+double json_number_of(const cJSON *obj, const char *key);
 
 /* ---- netns.c -------------------------------------------------------------- */
 
@@ -314,6 +316,11 @@ int cmd_apply(struct words *w);
 
 /* fabric.c */
 cJSON *fabric_read(void);
+
+/* fabricborder.c */
+cJSON *fabric_ports_read(void);
+cJSON *fabric_border_read(void);
+void fabric_border_print(const cJSON *router);
 
 int flow_set(struct words *w);
 int flow_watch(struct words *w);

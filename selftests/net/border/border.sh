@@ -123,6 +123,29 @@ test_mlcc()
 	empty
 }
 
+# fairlane fabric show has the same numbers as tc, by host; reading takes no virtual time.
+test_shown()
+{
+	(sleep 0.35; in_ns b2 fairlane -j fabric show > /run/shown.json; in_ns b2 fairlane fabric show > /run/shown
+		stat b2 east '.fabric | [.flows[].backlog_bytes] | add' > /run/rest; in_ns ba fairlane -j fabric show > /run/none) &
+	cc=mlcc flows 4 200:all:mark 400:all:mark
+	wait
+	expect "no router at a host" "$(jq length /run/none)" -eq 0
+	expect "one router" "$(jq length /run/shown.json)" -eq 1
+	shown() { jq -r ".[0] | $1" /run/shown.json; }
+	expect "credits" "$(shown .border.credits)" -ge 1000
+	expect "ports of role lan" "$(shown '[.ports[] | select(.role == "lan")] | length')" -eq 1
+	lan='.ports[] | select(.role == "lan") |'
+	expect "hosts" "$(shown "$lan .hosts | length")" -ge 1
+	host="$lan .hosts[] | select(.host == \"10.0.3.2\") |"
+	expect "rate of the host" "$(shown "$host .rate_bps > 800e6 and .rate_bps < 1100e6")" = true
+	expect "connections that wait" "$(shown "[$host .flows[] | select(.backlog_bytes > 0 and .tell_bps > 100e6)] | length")" -eq 4
+	expect "their queues" "$(shown "[$host .flows[].backlog_bytes] | add")" -eq "$(cat /run/rest)"
+	expect "of the host" "$(shown "$host .backlog_bytes")" -eq "$(cat /run/rest)"
+	expect "as text" "$(grep -c '^      10.0.3.2:[0-9]* from 10.0.1.1:[0-9]* waiting [0-9.]*k*B in [1-9]' /run/shown)" -eq 4
+	expect "hosts as text" "$(grep -c '^    host 10.0.3.2 rate [0-9.]*[mg]bit' /run/shown)" -eq 1
+}
+
 # Data without the option does not wait, and no role changes while there is a port.
 test_others()
 {
@@ -266,6 +289,6 @@ show_state()
 # The stack distrusts times below 1 us, and booting takes none here.
 sleep 0.01
 load_modules lablink fairlane tcp_hpcc tcp_mlcc sch_fabric || exit 1
-tests=${*:-both_families mlcc others both_ways forged ports_that_go bands_that_go
+tests=${*:-both_families mlcc shown others both_ways forged ports_that_go bands_that_go
 	strangers many}
 run_tests 1 $tests
