@@ -682,6 +682,8 @@ static const char * const border_names[FABRIC_BORDER_MAX + 1] = {
 	[FABRIC_BORDER_TOLD] = "told",
 	[FABRIC_BORDER_NEAR_READ] = "near_read",
 	[FABRIC_BORDER_NEAR_TOLD] = "near_told",
+	[FABRIC_BORDER_MESSAGES] = "messages",
+	[FABRIC_BORDER_UNSENT] = "unsent",
 };
 
 /* Prints one end of a connection. */

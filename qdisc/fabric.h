@@ -16,6 +16,7 @@
  *	fabric_isolate.c	isolation queues
  *	fabric_flows.c		border routers: packets
  *	fabric_border.c		border routers: ports, tables
+ *	fabric_tell.c		border routers: messages to senders
  *	fabric_band_config.c	settings of a band
  *	fabric_stats.c		what was counted
  *	fabric_line.c		the line

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * sch_fabric: border routers (MLCC): routers and their ports, tables of connections and
- * hosts, what is to be seen. fabric_flows.c has what happens to packets.
+ * hosts, what is to be seen. fabric_flows.c has what happens to packets, fabric_tell.c messages.
  *
  * A router is made with the first port of a namespace that has a role, and goes with the last. Its
  * lock nests in root locks: a port never takes another's root lock.
@@ -207,7 +207,7 @@ struct fabric_conn *fabric_conn_make(struct fabric_border *router,
 /* ---- routers and ports ----------------------------------------------------------- */
 
 /* The router of a namespace, made if need be. Context: fabric_borders_mutex. */
-static struct fabric_border *fabric_border_get(const struct net *net)
+static struct fabric_border *fabric_border_get(struct net *net)
 {
 	struct fabric_border *router;
 
@@ -223,6 +223,7 @@ static struct fabric_border *fabric_border_get(const struct net *net)
 	router->cross_ns = FABRIC_CROSS_DEFAULT_NS;
 	spin_lock_init(&router->lock);
 	INIT_LIST_HEAD(&router->lru);
+	fabric_tell_init(router);
 	list_add(&router->list, &fabric_borders);
 found:
 	router->users++;
@@ -237,6 +238,7 @@ static void fabric_border_put(struct fabric_border *router)
 	if (--router->users)
 		return;
 	list_del(&router->list);
+	fabric_tell_exit(router);
 	list_for_each_entry_safe(conn, next, &router->lru, lru)
 		fabric_conn_free(router, conn);
 	kvfree(router);

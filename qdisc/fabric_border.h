@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * sch_fabric: what fabric_border.c (routers, ports, tables) and fabric_flows.c (packets)
- * share. See core/border.h for the rules, Documentation/mlcc.rst for the whole.
+ * sch_fabric: what fabric_border.c (routers, ports, tables), fabric_flows.c (packets) and
+ * fabric_tell.c (messages to senders) share. See core/border.h for the rules,
+ * Documentation/mlcc.rst for the whole.
  *
  * Connections and hosts are found by tables of the router, which are bounded: the connection that
  * was not seen for longest goes first. All of it is soft: what is forgotten is learnt again.
@@ -9,7 +10,9 @@
 #ifndef FABRIC_BORDER_H_
 #define FABRIC_BORDER_H_
 
+#include <linux/interrupt.h>
 #include <linux/rbtree.h>
+#include <linux/skbuff.h>
 #include <linux/spinlock.h>
 
 #include "fabric.h"
@@ -87,8 +90,10 @@ struct fabric_host {
  * @in_ns: when one came from there; likewise
  * @cross_ns: from here to the other host and back, ns; 0: not known
  * @near_ns: to the host of this datacenter and back
+ * @told_ns: when the sender was last sent a message about @near
  * @near: load that its data has met up to here, as it came
  * @fresh: that has not been told yet
+ * @untold: packets of data since an ACK told, saturating
  * @flow: its queue, NULL: none
  */
 struct fabric_conn {
@@ -97,10 +102,12 @@ struct fabric_conn {
 	struct fabric_conn_key key;
 	u64 out_ns;
 	u64 in_ns;
+	u64 told_ns;
 	u32 cross_ns;
 	u32 near_ns;
 	u16 near;
 	bool fresh;
+	u8 untold;
 	struct fabric_flow *flow;
 };
 
@@ -129,7 +136,7 @@ struct fabric_border_port {
 /**
  * struct fabric_border - the border router of a namespace
  * @list: all of them
- * @net: its namespace; compared only
+ * @net: its namespace, which outlives its devices and so this
  * @users: ports
  * @lock: protects all below; nests in root locks
  * @lan: devices towards the datacenter, 0: none
@@ -139,10 +146,13 @@ struct fabric_border_port {
  * @lru: connections, the one not seen for longest first
  * @conns: table of connections
  * @hosts: table of hosts
+ * @message_ns: when all messages that were made are paid for
+ * @messages: to be sent; has a lock of its own
+ * @tell: sends them
  */
 struct fabric_border {
 	struct list_head list;
-	const struct net *net;
+	struct net *net;
 	unsigned int users;
 	spinlock_t lock;	/* nests in root locks */
 	int lan[FABRIC_LANS_MAX];
@@ -152,6 +162,9 @@ struct fabric_border {
 	struct list_head lru;
 	struct hlist_head conns[FABRIC_CONNS_HASH];
 	struct hlist_head hosts[FABRIC_HOSTS_HASH];
+	u64 message_ns;
+	struct sk_buff_head messages;
+	struct tasklet_struct tell;
 };
 
 /* fabric_border.c; the router's lock held */
@@ -167,5 +180,11 @@ void fabric_host_put(struct fabric_host *host);
 struct fabric_flow *fabric_flow_make(struct fabric_border_port *p, struct fabric_conn *conn,
 				     const struct in6_addr *addr, u64 now_ns);
 void fabric_flow_free(struct fabric_border *router, struct fabric_conn *conn);
+
+/* fabric_tell.c */
+void fabric_tell_init(struct fabric_border *router);
+void fabric_tell_exit(struct fabric_border *router);
+bool fabric_tell(struct fabric_border *router, const struct sk_buff *skb, int offset, u16 near,
+		 u64 now_ns);
 
 #endif /* FABRIC_BORDER_H_ */

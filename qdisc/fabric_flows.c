@@ -7,7 +7,7 @@
  *	role wan	the load that an ACK echoes is the credit loop's; the sender is told a
  *			rate instead
  *	role wan	the load of data is read behind the port's own, and begins anew
- *	role lan	it is told to the sender in an ACK
+ *	role lan	it is told to the sender in an ACK, or in a message if none comes
  *
  * Believed are segments as they come: a router cannot know TCP's windows. An ACK's load counts if
  * it came in by a port of role lan and acknowledges what has left a queue.
@@ -23,6 +23,8 @@
 
 /* Packets that leave their queues at once at most. */
 #define FABRIC_RELEASE_MAX	32
+/* After so many packets of data without an ACK that tells, a message does. */
+#define FABRIC_NEAR_PKTS	16
 /* Connections that a shared queue can tell apart. */
 #define FABRIC_SEEN_BITS	64
 
@@ -187,6 +189,12 @@ static void fabric_handshake_in(struct fabric_border *router, struct fabric_conn
 
 /* ---- from the long line ---------------------------------------------------------------- */
 
+/* What the sender is told of the way to here. */
+static u16 fabric_near_word(const struct fabric_conn *conn)
+{
+	return fl_load_word(FL_LOAD_CLOSED, fl_load_rtt(conn->near_ns), conn->near);
+}
+
 /* An ACK goes to a sender of this datacenter: it is told what its data has met up to here,
  * each load once. What others have written there does not pass.
  */
@@ -202,9 +210,8 @@ static void fabric_near_tell(struct fabric_border *router, struct fabric_conn *c
 		return;
 	}
 	conn->fresh = false;
-	fabric_segment_put(skb, s, FABRIC_FORWARD,
-			   fl_load_word(FL_LOAD_CLOSED, fl_load_rtt(conn->near_ns),
-					conn->near));
+	conn->untold = 0;
+	fabric_segment_put(skb, s, FABRIC_FORWARD, fabric_near_word(conn));
 	router->count[FABRIC_BORDER_NEAR_TOLD]++;
 }
 
@@ -543,15 +550,33 @@ static void fabric_credit(struct fabric_border *router, struct fabric_flow *flow
 	router->count[FABRIC_BORDER_TOLD]++;
 }
 
+/* ACKs take loads along. When they do not come, or such that cannot, a message does, once a round
+ * of the near loop. Receivers acknowledge every second packet, those with GRO some more at once:
+ * less than FABRIC_NEAR_PKTS without an ACK are no reason.
+ */
+static bool fabric_near_due(struct fabric_conn *conn, u64 now_ns)
+{
+	if (conn->untold < FABRIC_NEAR_PKTS) {
+		conn->untold++;
+		return false;
+	}
+	return (now_ns - conn->told_ns) >> (FL_LOAD_RTT_NS_SHIFT + fl_load_rtt(conn->near_ns));
+}
+
 /* Data goes to the other datacenter: what it has met up to here is kept for its sender. */
 static void fabric_near_read(struct fabric_border *router, struct fabric_conn *conn,
-			     struct sk_buff *skb, const struct fabric_segment *s)
+			     struct sk_buff *skb, const struct fabric_segment *s, u64 now_ns)
 {
 	if (fl_load_type(s->forward) != FL_LOAD_OPEN)
 		return;
 	conn->near = s->forward & FL_LOAD_MAX;
 	conn->fresh = true;
 	router->count[FABRIC_BORDER_NEAR_READ]++;
+	if (fabric_near_due(conn, now_ns)) {
+		conn->told_ns = now_ns;
+		if (fabric_tell(router, skb, s->offset, fabric_near_word(conn), now_ns))
+			conn->fresh = false;
+	}
 	fabric_segment_put(skb, s, FABRIC_FORWARD,
 			   fl_load_word(FL_LOAD_OPEN, fl_load_time(s->forward), 0));
 }
@@ -583,7 +608,7 @@ void fabric_border_sent(struct fabric_sched *q, struct sk_buff *skb, u64 now_ns)
 		fabric_handshake_out(conn, s.syn, now_ns);
 	if (s.at) {
 		if (conn && s.payload_bytes)
-			fabric_near_read(router, conn, skb, &s);
+			fabric_near_read(router, conn, skb, &s, now_ns);
 		flow = fabric_flow_acked(router, conn, &key);
 		if (flow)
 			fabric_credit(router, flow, skb, &s, now_ns);

@@ -179,6 +179,23 @@ void fl_guided_changed(struct sock *sk)
 }
 EXPORT_SYMBOL_GPL(fl_guided_changed);
 
+/* The border router has told of the way to it, without an ACK. Context: socket lock held. */
+void fl_guided_told(struct sock *sk)
+{
+	const struct fl_guided_sock *gs = inet_csk_ca(sk);
+	struct fl_guided *g = fl_guided_of(sk);
+	const struct fl_guided_ops *ops;
+
+	if (!g || !gs->tel || !g->telling)
+		return;
+	ops = fl_guided_ops_of(g);
+	/* the next ACK does not say it again */
+	g->nears = READ_ONCE(gs->tel->nears);
+	if (ops->near(sk, gs, g))
+		ops->apply(sk, gs, g);
+}
+EXPORT_SYMBOL_GPL(fl_guided_told);
+
 /* What the flow does, for the control plane. Context: RCU, not locked. */
 void fl_guided_info(struct sock *sk, const struct fl_attached *at, struct fl_info *info)
 {

@@ -84,7 +84,8 @@ struct fl_guided_sock {
 
 /**
  * struct fl_guided_ops - a control
- * @cc: for the control plane; its @info and @changed are fl_guided_info(), _changed()
+ * @cc: for the control plane; its @info, @changed and @told are fl_guided_info(), _changed()
+ *	and, if there is @near, _told()
  * @cache: where its flows come from; fl_guided_register() makes it
  * @flow_name: name of that
  * @flow_bytes: size of its own struct
@@ -95,6 +96,8 @@ struct fl_guided_sock {
  * @waits: an ACK, before anything else is done with it; true: nothing else shall be; optional
  * @heard: an ACK with an echo; what has come, and an RTT, ns, 0: none. It calls
  *	fl_guided_begin() if the flow is not @telling
+ * @near: a border router has told of the way to it, without an ACK; optional. Return: the
+ *	rate may be another now
  * @apply: put rate and window into the socket
  * @cut: losses or CE marks, once for each recovery; the new state
  * @restart: after silence, with this rate, bytes on the line a second
@@ -117,6 +120,7 @@ struct fl_guided_ops {
 		      u32 acked_pkts, bool heard);
 	void (*heard)(struct sock *sk, const struct fl_guided_sock *gs, struct fl_guided *g,
 		      const struct rate_sample *rs, u32 rtt_ns, u32 what);
+	bool (*near)(struct sock *sk, const struct fl_guided_sock *gs, struct fl_guided *g);
 	void (*apply)(struct sock *sk, const struct fl_guided_sock *gs, struct fl_guided *g);
 	void (*cut)(struct fl_guided *g, u8 state);
 	void (*restart)(struct fl_guided *g, u64 now_ns, u64 rate);
@@ -136,6 +140,7 @@ u32 fl_guided_ssthresh(struct sock *sk);
 u32 fl_guided_undo_cwnd(struct sock *sk);
 u32 fl_guided_min_tso_segs(struct sock *sk);
 void fl_guided_changed(struct sock *sk);
+void fl_guided_told(struct sock *sk);
 void fl_guided_info(struct sock *sk, const struct fl_attached *at, struct fl_info *info);
 void fl_guided_reno_ack(struct sock *sk, const struct rate_sample *rs);
 void fl_guided_unheard(struct sock *sk, struct fl_guided *g, const struct rate_sample *rs);

@@ -574,8 +574,10 @@ static unsigned int fl_option_in(void *priv, struct sk_buff *skb,
 	const struct tcphdr *th;
 	u32 word;
 
-	if (!ip_bytes)
+	if (!ip_bytes) {
+		fl_message_in(skb, priv, state);
 		return NF_ACCEPT;
+	}
 	if (unlikely(atomic_read(&fl_tel_watched)))
 		fl_option_ttl(skb, state, ip_bytes);
 	th = (const struct tcphdr *)(skb->data + ip_bytes);

@@ -57,6 +57,8 @@ struct fl_attached {
  *	to act before its next ACK or RTT, where it compares generations anyway: not
  *	called if a process has the socket just then and somebody else made the change.
  *	Context: socket lock held, process or softirq
+ * @told: the socket's border router has told something without an ACK (fl_message.c);
+ *	optional. Context: socket lock held, softirq
  *
  * Static; the module may not go before the last fl_sock_detach(), which its
  * release callback does.
@@ -69,6 +71,7 @@ struct fl_cc {
 	void (*info)(struct sock *sk, const struct fl_attached *at,
 		     struct fl_info *info);
 	void (*changed)(struct sock *sk);
+	void (*told)(struct sock *sk);
 };
 
 /**

@@ -37,6 +37,7 @@ static const char * const fl_tel_names[] = {
 	[FL_TEL_NO_MEMORY] = "no_memory",
 	[FL_TEL_FALLBACKS] = "fallbacks",
 	[FL_TEL_EATEN] = "eaten",
+	[FL_TEL_MESSAGES] = "messages",
 };
 
 /* Each packet looks up. Sockets are at least a cache line apart. */

@@ -47,6 +47,7 @@ enum fl_tel_count {
 	FL_TEL_NO_MEMORY,	/* not reflected: no memory */
 	FL_TEL_FALLBACKS,	/* flows that went on without telemetry */
 	FL_TEL_EATEN,		/* left out: perhaps the path eats such segments */
+	FL_TEL_MESSAGES,	/* border routers' messages taken */
 	FL_TEL_COUNTS,
 };
 
@@ -158,6 +159,7 @@ int fl_telemetry_init(void);
 void fl_telemetry_exit(void);
 void fl_tel_put_ref(struct fl_tel *tel);
 extern const struct nf_hook_ops fl_option_hooks[FL_TEL_HOOKS];
+void fl_message_in(struct sk_buff *skb, struct fl_tel_net *tn, const struct nf_hook_state *state);
 int fl_hook_init(void);
 void fl_hook_exit(void);
 

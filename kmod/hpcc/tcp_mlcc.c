@@ -10,6 +10,10 @@
  * Nothing of what is sent is heard for the long round trip. After the first, which carries the
  * initial window, a flow begins with a share of the line (ml_start()).
  *
+ * The load of the way to the border comes with ACKs, and in messages of the router's own where
+ * none come (fairlane/fl_message.c): a flow that has just begun to send fast would be blind for a
+ * long round trip, hundreds of those of the near loop.
+ *
  * A flow that is told no rate for 4 RTTs is HPCC from end to end: within a datacenter, or
  * where no border router is set up. Without telemetry it is Reno (fairlane/fl_guided.h).
  *
@@ -28,13 +32,16 @@ static struct kmem_cache *ml_cache;
 /**
  * struct ml_settings - settings, /proc/sys/net/fairlane/research/
  * @mlcc_near_rtt_ns: RTT between a host and its border router, ns, until a flow hears it
+ * @mlcc_messages: 1: border routers' messages count; 0: only what comes with ACKs
  */
 struct ml_settings {
 	u32 mlcc_near_rtt_ns;
+	u32 mlcc_messages;
 };
 
 static struct fl_setting ml_setting_table[] = {
 	FL_RESEARCH_SETTING(struct ml_settings, mlcc_near_rtt_ns, 25000, 1000, 1000000),
+	FL_RESEARCH_SETTING(struct ml_settings, mlcc_messages, 1, 0, 1),
 };
 
 static struct fl_settings ml_table = {
@@ -48,11 +55,13 @@ static struct fl_settings ml_table = {
  * @hp: what it has in common with HPCC; its rate is R_NS, or that from end to end
  * @ml: what border routers have told
  * @near_ns: setting
+ * @messages: setting
  */
 struct ml_flow {
 	struct hp_flow hp;
 	struct ml_core ml;
 	u32 near_ns;
+	bool messages;
 };
 
 static struct ml_flow *ml_flow_of(const struct fl_guided *g)
@@ -82,6 +91,7 @@ static void ml_refresh(const struct sock *sk, const struct fl_guided_sock *gs,
 
 	hp_configure(sk, gs, &fl->hp, pf);
 	fl->near_ns = READ_ONCE(own->mlcc_near_rtt_ns);
+	fl->messages = READ_ONCE(own->mlcc_messages);
 	ml_tell_rtt(gs, fl);
 }
 
@@ -94,20 +104,33 @@ static void ml_apply(struct sock *sk, const struct fl_guided_sock *gs, struct fl
 	hp_set(sk, &fl->hp, rate, fl->ml.border ? ML_WINDOW_RTTS * fl->ml.told : rate);
 }
 
-/* The load of the way to the border router has come. */
-static void ml_heard_near(struct ml_flow *fl, const struct fl_tel *tel,
-			  const struct rate_sample *rs)
+/* The load of the way to the border router has come; @limited: by the application. */
+static void ml_heard_near(struct ml_flow *fl, const struct fl_tel *tel, u64 now_ns, bool limited)
 {
 	u16 word = READ_ONCE(tel->near);
 	u32 load = fl_load_of(word);
 	bool first = !fl->ml.near;
 	u64 start = ml_start(&fl->ml, fl->hp.par.whole_bytes, load);
-	bool turned = ml_on_near(&fl->ml, fl->hp.g.ack_ns, fl_load_time(word));
+	bool turned = ml_on_near(&fl->ml, now_ns, fl_load_time(word));
 
-	if (first && start > fl->hp.core.rate)
-		hp_restart(&fl->hp.g, fl->hp.g.ack_ns, start);
-	else
-		hp_on_load(&fl->hp.core, &fl->hp.par, load, turned, rs->is_app_limited);
+	if (first && start > fl->hp.core.rate) {
+		hp_restart(&fl->hp.g, now_ns, start);
+		ml_started(&fl->ml, now_ns);
+	} else if (!ml_starting(&fl->ml, now_ns)) {
+		hp_on_load(&fl->hp.core, &fl->hp.par, load, turned, limited);
+	}
+}
+
+/* Likewise, in a message: it counts once an ACK has brought the rate of the far border router. */
+static bool ml_near(struct sock *sk, const struct fl_guided_sock *gs, struct fl_guided *g)
+{
+	struct ml_flow *fl = ml_flow_of(g);
+
+	if (!fl->messages || !fl->ml.border || !hp_base_ns(g))
+		return false;
+	ml_heard_near(fl, gs->tel, ktime_get_ns(), tcp_sk(sk)->app_limited);
+	g->updates++;
+	return true;
 }
 
 /* Something has come: the rate of the far border router, the load of the way to the near one,
@@ -138,7 +161,7 @@ static void ml_heard(struct sock *sk, const struct fl_guided_sock *gs, struct fl
 	if (!fl->ml.border)
 		hp_heard_load(sk, &fl->hp, fl_load_of(READ_ONCE(gs->tel->queue)), rs);
 	else if (what & FL_GUIDED_NEAR)
-		ml_heard_near(fl, gs->tel, rs);
+		ml_heard_near(fl, gs->tel, g->ack_ns, rs->is_app_limited);
 	else if (!fl->ml.near)
 		/* nobody tells of the way to the border: steps, until losses halve them */
 		hp_heard_load(sk, &fl->hp, fl->hp.par.eta, rs);
@@ -159,6 +182,7 @@ static const struct fl_guided_ops ml_guided = {
 		.weighted = true,
 		.info = fl_guided_info,
 		.changed = fl_guided_changed,
+		.told = fl_guided_told,
 	},
 	.cache = &ml_cache,
 	.flow_name = "ml_flow",
@@ -168,6 +192,7 @@ static const struct fl_guided_ops ml_guided = {
 	.refresh = ml_refresh,
 	.know_rtt = ml_know_rtt,
 	.heard = ml_heard,
+	.near = ml_near,
 	.apply = ml_apply,
 	.cut = hp_cut,
 	.restart = hp_restart,

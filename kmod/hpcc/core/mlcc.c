@@ -64,6 +64,26 @@ u64 ml_start(const struct ml_core *ml, u64 share, u32 load)
 }
 
 /**
+ * ml_started() - the rate of ml_start() is in force
+ * @ml: the flow
+ * @now_ns: monotonic time, ns
+ *
+ * The port needs the time over which it averages, and the way there and back, until it tells a load
+ * that has this rate in it. Flows that start together and go by a line that was empty would all
+ * send with their own line's rate: 8 of 25 Gbit/s on 100 Gbit/s had a queue of .9 MB.
+ */
+void ml_started(struct ml_core *ml, u64 now_ns)
+{
+	ml->start_ns = now_ns + ((u64)ML_START_ROUNDS << (FL_LOAD_RTT_NS_SHIFT + ml->near_rtt));
+}
+
+/* Are loads of the near loop older than the rate? */
+bool ml_starting(const struct ml_core *ml, u64 now_ns)
+{
+	return now_ns < ml->start_ns;
+}
+
+/**
  * ml_expire() - forget what is too old
  * @ml: the flow
  * @now_ns: monotonic time, ns

@@ -13,6 +13,8 @@
 #define ML_EXPIRE_RTTS		4
 /* The window: so many times what is told for an RTT. */
 #define ML_WINDOW_RTTS		2
+/* Loads that come for so many rounds of the near loop after a start are those from before it. */
+#define ML_START_ROUNDS		4
 
 /**
  * struct ml_core - what a flow has been told
@@ -20,6 +22,7 @@
  * @told_ns: when it came
  * @near_ns: when the last load of the near loop came
  * @turn_ns: when the present round of the near loop began
+ * @start_ns: until then loads are older than the rate
  * @near_rtt: time of the near loop, as of fl_load_rtt()
  * @border: @told is in force
  * @near: so is the near loop
@@ -29,6 +32,7 @@ struct ml_core {
 	u64 told_ns;
 	u64 near_ns;
 	u64 turn_ns;
+	u64 start_ns;
 	u8 near_rtt;
 	bool border;
 	bool near;
@@ -37,6 +41,8 @@ struct ml_core {
 void ml_on_tell(struct ml_core *ml, u64 now_ns, u64 rate);
 bool ml_on_near(struct ml_core *ml, u64 now_ns, u8 rtt);
 u64 ml_start(const struct ml_core *ml, u64 share, u32 load);
+void ml_started(struct ml_core *ml, u64 now_ns);
+bool ml_starting(const struct ml_core *ml, u64 now_ns);
 void ml_expire(struct ml_core *ml, u64 now_ns, u64 rtt_ns);
 u64 ml_rate(const struct ml_core *ml, u64 rate);
 

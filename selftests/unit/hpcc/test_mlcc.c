@@ -78,4 +78,18 @@ TEST(begin_with_a_share)
 	CHECK_EQ(ml_start(&ml, 25 * GBIT, 0), 10 * GBIT);
 }
 
+/* Loads that are older than that beginning: four rounds of the near loop. */
+TEST(older_than_the_beginning)
+{
+	u64 now_ns = 1000000;
+	struct ml_core ml = { 0 };
+
+	CHECK(!ml_starting(&ml, now_ns));
+	ml_on_near(&ml, now_ns, NEAR_RTT);
+	ml_started(&ml, now_ns);
+	CHECK(ml_starting(&ml, now_ns));
+	CHECK(ml_starting(&ml, now_ns + 4 * ROUND_NS - 1));
+	CHECK(!ml_starting(&ml, now_ns + 4 * ROUND_NS));
+}
+
 UNIT_MAIN

@@ -231,6 +231,8 @@ enum {
 	FABRIC_BORDER_TOLD,	/* rates told */
 	FABRIC_BORDER_NEAR_READ, /* loads of data for the other datacenter */
 	FABRIC_BORDER_NEAR_TOLD, /* of them, told to senders */
+	FABRIC_BORDER_MESSAGES,	/* of those, in messages of their own */
+	FABRIC_BORDER_UNSENT,	/* messages not sent: too many, no memory, no way */
 	__FABRIC_BORDER_MAX,
 };
 
@@ -311,6 +313,18 @@ struct tc_fabric_flow {
 #define FL_LOAD_ECHO		1
 #define FL_LOAD_TELL		3	/* reverse: rate that the far border asks for */
 #define FL_LOAD_TELL_MAX	0x3fff	/* also the mask of the field */
+
+/*
+ * A border router tells the sender of data the load up to the border in a message of its own
+ * where no ACK takes it along: ICMP type 253 (RFC 4727) or ICMPv6 type 200 (RFC 4443), code 0,
+ * and behind the checksum
+ *	ExID be16 (FL_LOAD_EXID) | near be16, a forward word of type CLOSED
+ * and then, as in errors, the IP header of the data and FL_NEAR_TCP_BYTES of its TCP header.
+ */
+#define FL_NEAR_ICMP_TYPE	253
+#define FL_NEAR_ICMPV6_TYPE	200
+#define FL_NEAR_BYTES		8	/* before the IP header */
+#define FL_NEAR_TCP_BYTES	20
 
 /* TCP-INT's option (p4app-TCP-INT v0.4), fields of which a switch writes:
  * byte 3 queue depth (0x80 | bytes / 8192), largest over the hops; byte 4 the
