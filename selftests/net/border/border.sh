@@ -207,7 +207,9 @@ heard() { in_ns "$1" awk -v n="$2" '$1 == n { print $2 }' /proc/net/fairlane_tel
 # ACKs tell ba's flows a rate, and nothing of the way to b1, which does not know their option.
 no_near_in_acks()
 {
-	tc -n ba qdisc replace dev e0 clsact && tc -n b1 qdisc replace dev east clsact || fault clsact
+	for at in ba:e0 b1:east; do
+		tc -n ${at%:*} qdisc replace dev ${at#*:} clsact || fault clsact
+	done
 	for at in 'ip 40' 'ipv6 60'; do
 		tc -n b1 filter add dev east ingress pref ${at#* } protocol ${at% *} u32 match u32 0xfd08464d 0xffffffff at ${at#* } \
 			action pedit munge offset ${at#* } u32 set 0xfd08464e pipe action csum tcp || fault "filter"
@@ -223,7 +225,7 @@ messages_say()
 	tc -n b1 filter del dev west egress 2> /dev/null
 	[ $# -eq 0 ] ||
 		tc -n b1 filter add dev west egress protocol ip u32 match ip protocol 1 0xff match u8 253 0xff at 20 \
-			action pedit $* pipe action csum icmp || fault "filter"
+			action pedit "$@" pipe action csum icmp || fault "filter"
 }
 
 # Where no ACK tells of the way to the own border router a message does, and steers: one that says
