@@ -463,7 +463,12 @@ void fabric_border_wait(struct Qdisc *sch)
 	qdisc_watchdog_schedule_ns(&q->watchdog, ready_ns);
 }
 
-/* Throws away what waits. Context: rtnl and root lock held. */
+/**
+ * fabric_border_reset() - throw away what waits
+ * @q: the port, with a role
+ *
+ * Context: any; the root lock is not held, and packets come, when the qdisc goes.
+ */
 void fabric_border_reset(struct fabric_sched *q)
 {
 	struct fabric_border_port *p = q->border;
@@ -473,7 +478,7 @@ void fabric_border_reset(struct fabric_sched *q)
 	unsigned int i;
 	u32 len;
 
-	spin_lock(&p->router->lock);
+	spin_lock_bh(&p->router->lock);
 	while ((host = fabric_border_first(p))) {
 		rb_erase_cached(&host->due, &p->due);
 		while (!list_empty(&host->turns)) {
@@ -485,7 +490,7 @@ void fabric_border_reset(struct fabric_sched *q)
 			}
 		}
 	}
-	spin_unlock(&p->router->lock);
+	spin_unlock_bh(&p->router->lock);
 	p->packets = 0;
 	q->apart_bytes = 0;
 	for (i = 0; i < FABRIC_BANDS_MAX; i++) {

@@ -500,8 +500,11 @@ struct sk_buff *fabric_isolate_frame(struct fabric_sched *q)
 	return fabric_fifo_pop(&q->isolate->frames, &len);
 }
 
-/* Throws away what is parked; neighbours learn that the port begins anew.
- * Context: rtnl and root lock held.
+/**
+ * fabric_isolate_reset() - throw away what is parked; neighbours learn that the port begins anew
+ * @q: the port, with isolation
+ *
+ * Context: any; the root lock is not held, and frames come, when the qdisc goes.
  */
 void fabric_isolate_reset(struct fabric_sched *q)
 {
@@ -516,7 +519,7 @@ void fabric_isolate_reset(struct fabric_sched *q)
 	p->band->paused_until_ns = 0;
 	if (!p->joined)
 		return;
-	spin_lock(&iso->lock);
+	spin_lock_bh(&iso->lock);
 	for (i = 0; i < PYR_QUEUES_MAX; i++) {
 		while ((skb = fabric_fifo_pop(&p->queue[i], &len))) {
 			pyr_drop(&iso->sw, p->index, &fabric_cb(skb)->pyr, len);
@@ -527,7 +530,7 @@ void fabric_isolate_reset(struct fabric_sched *q)
 	p->config.epoch = get_random_u32();
 	pyr_port_up(&iso->sw, p->index, &p->config);
 	fabric_isolate_kick(iso);
-	spin_unlock(&iso->lock);
+	spin_unlock_bh(&iso->lock);
 	p->band->parked_bytes = 0;
 	p->band->parked_packets = 0;
 }

@@ -302,7 +302,7 @@ test_forged_messages()
 # Ports come and go under traffic: what waited is lost, everything is learnt again.
 test_ports_that_go()
 {
-	flows 4 50:all:mark 300:all:mark &
+	flows 4 50:all:mark 600:all:mark &
 	for h in 2 3 4 5; do
 		sleep 0.03
 		tc -n b2 qdisc replace dev east root handle $h: fabric limit 64mb stamp load role lan host-rate 1gbit || fault "east"
@@ -313,7 +313,7 @@ test_ports_that_go()
 	done
 	tc -n b2 qdisc replace dev east root handle 1: fabric limit 64mb stamp load role lan host-rate 1gbit
 	wait
-	expect "sent after all" "$(all 300 bytes)" -ge 10000000
+	expect "sent after all" "$(all 600 bytes)" -ge 30000000
 	expect "credits" "$(border b2 credits)" -ge 100
 	empty
 }
