@@ -9,6 +9,9 @@
 #include "fairlane/fl_guided.h"
 #include "hpcc/core/hpcc.h"
 
+/* The window: what a rate sends in so many RTTs without queues. */
+#define HP_WINDOW_RTTS		2
+
 /**
  * struct hp_flow - a flow
  * @g: what it has in common with other controls

@@ -10,9 +10,11 @@
  *
  * Without telemetry a flow is a Reno flow (fairlane/fl_guided.h).
  *
- * The rate is enforced by pacing. cwnd is what the rate sends in the RTT without queues, as
- * the paper's window, and two packets for delayed ACKs: what nobody tells of, or tells too
- * late, does not fill a queue for ever.
+ * The rate is enforced by pacing. cwnd is a bound: twice what the rate sends in the RTT without
+ * queues, and two packets for delayed ACKs, so that what nobody tells of, or tells too late, does
+ * not fill a queue for ever. The paper's window is half of that. ACKs of hosts that take their
+ * time come later than after that RTT: with such of a virtual machine, up to 40 us at an RTT of
+ * 25 us, five flows had .85 of the line, and .97 with twice the window.
  *
  * Losses halve the rate once for each recovery, a timeout leaves a quarter; CE marks are
  * left to the load. After a pause of 16 RTTs a flow starts with the initial window.
@@ -112,12 +114,13 @@ EXPORT_SYMBOL_GPL(hp_configure);
  * @sk: the socket; caller holds its lock
  * @fl: its flow
  * @rate: what to send at, bytes on the line a second
- * @window: what the window holds for an RTT without queues, likewise
+ * @window: of what the window holds HP_WINDOW_RTTS RTTs without queues, likewise
  */
 void hp_set(struct sock *sk, const struct hp_flow *fl, u64 rate, u64 window)
 {
 	unsigned long payload = mul_u64_u32_shr(rate, fl->payload_q16, 16);
-	u64 pkts = mul_u64_u32_shr(window, fl->pkts_per_rate, 32) >> (HP_PER_RATE_SHIFT - 32);
+	u64 pkts = mul_u64_u32_shr(HP_WINDOW_RTTS * window, fl->pkts_per_rate, 32) >>
+		   (HP_PER_RATE_SHIFT - 32);
 
 	fl_set_wnd(tcp_sk(sk), min_t(u64, pkts, BIT(24)) + HP_EXTRA_PKTS,
 		   max_t(unsigned long, payload, 1000));

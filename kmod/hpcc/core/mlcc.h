@@ -11,8 +11,6 @@
 
 /* What was not told for so many RTTs is no longer in force. */
 #define ML_EXPIRE_RTTS		4
-/* The window: so many times what is told for an RTT. */
-#define ML_WINDOW_RTTS		2
 /* Loads that come for so many rounds of the near loop after a start are those from before it. */
 #define ML_START_ROUNDS		4
 
