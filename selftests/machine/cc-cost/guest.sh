@@ -142,15 +142,17 @@ let_go()
 # ack CONTROL FLOWS
 ack()
 {
-	local ecn=0 receiver=reno
+	local ecn=0 receiver=reno stamp=soze
 
 	[ "${only:-$1}" = "$1" ] || return 0
 	case $1 in
+	hpcc|mlcc)	stamp=load ;;
 	# A receiver that does not need ECN refuses it to a sender that marks its SYN.
 	dctcp|d2tcp)	ecn=1 receiver=$1 ;;
 	esac
 	must in_a sysctl -q -w net.ipv4.tcp_ecn=$ecn
 	must ip netns exec b sysctl -q -w net.ipv4.tcp_ecn=$ecn net.ipv4.tcp_congestion_control="$receiver"
+	must tc -n r qdisc change dev eth1 root fabric stamp $stamp
 	order control "$1"
 	order watch 5000 5063
 	hold one 5000 -c "$1" -n "$2" -q 3
@@ -268,7 +270,7 @@ stamp without
 stamp with stamp soze
 make_net
 for flows in 1 8; do
-	for cc in reno dctcp bbr swift ledbat d2tcp prioplus prioplus-ledbat soze; do
+	for cc in reno dctcp bbr swift ledbat d2tcp prioplus prioplus-ledbat soze hpcc mlcc; do
 		ack $cc $flows
 	done
 done
@@ -280,7 +282,7 @@ done
 for flows in 4 16; do
 	stopped $flows
 done
-for cc in reno bbr prioplus prioplus-ledbat swift ledbat d2tcp soze; do
+for cc in reno bbr prioplus prioplus-ledbat swift ledbat d2tcp soze hpcc mlcc; do
 	slab $cc 1000
 done
 carried 8
