@@ -262,7 +262,7 @@ void fl_guided_init_sk(struct sock *sk, const struct fl_guided_ops *ops)
 	g->gen = fl_settings_gen(gs->fs, pf) - 1;
 	g->at.cc = &ops->cc;
 	fl_guided_refresh(sk, gs, g, pf, ops);
-	fl_take_over(sk, READ_ONCE(pf->gso_segs));
+	fl_take_over(sk, g->gso_segs);
 	if (tcp_snd_cwnd(tcp_sk(sk)) < 2)
 		tcp_snd_cwnd_set(tcp_sk(sk), 2);
 	rcu_assign_pointer(gs->flow, g);

@@ -30,6 +30,8 @@
  * @base_ns: smallest RTT of a full packet seen, ns; U32_MAX: none
  * @set_base_ns: base RTT by settings, ns; 0: none
  * @gen: of profile and settings
+ * @gso_segs: most segments in a packet; the profile's, or fewer where the control's @refresh
+ *	wants fewer
  * @una: tp->snd_una at the last ACK
  * @unheard_pkts: acknowledged since the last echo, saturating
  * @mss: that the control's parameters are for
@@ -59,6 +61,7 @@ struct fl_guided {
 	bool ever;
 	u8 tells;
 	u8 nears;
+	u8 gso_segs;
 };
 
 /* What has come with an ACK: bits. */
@@ -169,6 +172,7 @@ static __always_inline void fl_guided_refresh(const struct sock *sk,
 	g->gen = gen;
 	g->mss = mss;
 	g->set_base_ns = fl_sock_base_rtt_ns(gs->fs, pf);
+	g->gso_segs = READ_ONCE(pf->gso_segs);
 	ops->refresh(sk, gs, g, pf);
 }
 
@@ -256,7 +260,7 @@ static __always_inline void fl_guided_ack(struct sock *sk, const struct rate_sam
 		ops->apply(sk, gs, g);
 	else
 		fl_guided_reno_ack(sk, rs);
-	fl_take_over(sk, READ_ONCE(pf->gso_segs));
+	fl_take_over(sk, g->gso_segs);
 	fl_guided_remember(sk, &gs->rtt);
 }
 

@@ -110,6 +110,7 @@ static void sz_refresh(const struct sock *sk, const struct fl_guided_sock *gs,
 	struct sz_flow *fl = sz_flow_of(g);
 
 	sz_configure(sk, fl, gs->fs, pf);
+	g->gso_segs = min_t(u32, g->gso_segs, sz_train_pkts(&fl->par));
 	if (g->telling)
 		sz_set_weight(&fl->core, &fl->par,
 			      fl_sock_weight_milli(sk, gs->fs));

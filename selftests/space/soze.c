@@ -146,10 +146,12 @@ static void draw_lone(struct space_setup *s)
 	settle_us = 30 * (s->base_us * fmax(1, atof(dim_of(s, "far"))) +
 			  queue_us(s, s->flow[0].weight[0]));
 	s->end_us = settle_us + fmax(2000, settle_us);
+	s->window[0].from_us = settle_us;
+	s->window[0].until_us = s->end_us - 1;
 	add_flows(s);
 	measure_add(s, "util", ">= 0.95",
 		    "\"kind\": \"utilisation\", \"window\": [\"%.1fus\", \"%.1fus\"]",
-		    settle_us, s->end_us - 1);
+		    s->window[0].from_us, s->window[0].until_us);
 }
 
 static void draw(struct space_setup *s)

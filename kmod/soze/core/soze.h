@@ -174,6 +174,7 @@ u64 sz_exp2(s64 l2);
 
 int sz_par_init(struct sz_par *par, const struct sz_conf *cf);
 s64 sz_target_rate_l2(const struct sz_par *par, u32 delay_ns);
+u32 sz_train_pkts(const struct sz_par *par);
 u32 sz_target_delay_ns(const struct sz_par *par, s32 rate_per_weight_l2);
 
 void sz_init(struct sz_core *sz, const struct sz_par *par, u64 now_ns,

@@ -237,3 +237,23 @@ u32 sz_target_delay_ns(const struct sz_par *par, s32 rate_per_weight_l2)
 
 	return min_t(s64, max_t(s64, ns, 0), SZ_DELAY_MAX_NS);
 }
+
+/* The last packet of a train waits for so much of k at most: 1/2^2. */
+#define SZ_TRAIN_SHIFT		2
+
+/**
+ * sz_train_pkts() - how many packets may leave at once
+ * @par: parameters
+ *
+ * On an empty line of alpha the packets of a train wait for each other. That is less than k/4,
+ * which is an empty queue: else a light flow would take its own train for the queue of
+ * heavier flows and stay at its share of alpha for ever, see (12) in soze.c.
+ *
+ * Return: packets, at least 1.
+ */
+u32 sz_train_pkts(const struct sz_par *par)
+{
+	u64 packet_ns = sz_exp2((s64)par->packet_l2 - par->alpha_l2);
+
+	return 1 + div64_u64(par->k_ns >> SZ_TRAIN_SHIFT, max_t(u64, packet_ns, 1));
+}

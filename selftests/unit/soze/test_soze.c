@@ -252,6 +252,26 @@ TEST(derived_parameters)
 	CHECK(par.k_ns + par.q_ns * log(10000) < 0xfffe * 16.);
 }
 
+/* A train's last packet waits for k/4 at most, which one packet more would exceed. */
+TEST(train_is_an_empty_queue)
+{
+	static const double gbit[] = { 0.01, 1, 10, 25, 40, 100, 400 };
+	static const u32 pkts[] = { 1, 1, 1, 2, 3, 7, 25 };
+	struct sz_conf cf = { .wire_bytes = 1538 };
+	struct sz_par par;
+	double packet_ns;
+	int i;
+
+	for (i = 0; i < 7; i++) {
+		cf.line_bps = gbit[i] * 1e9;
+		packet_ns = 1538 * 8 / gbit[i];
+		REQUIRE(!sz_par_init(&par, &cf));
+		CHECK_EQ(sz_train_pkts(&par), pkts[i]);
+		CHECK((pkts[i] - 1) * packet_ns <= par.k_ns / 4.);
+		CHECK(pkts[i] * packet_ns * 1.01 > par.k_ns / 4.);
+	}
+}
+
 TEST(bad_parameters_are_refused)
 {
 	struct sz_conf cf = paper;
