@@ -348,6 +348,196 @@ static double most(const double *v, int from)
 	return m;
 }
 
+/* ---- one step at a time ---------------------------------------------------------- */
+
+#define CROSS_NS	6000000U
+#define FULL		1500U
+#define LINE_BPS	1000000000ULL
+
+static struct bd_par one_par;
+static struct bd_host one;
+static struct bd_flow one_flow;
+
+/* A host on 1 Gbit/s with one flow, at @now_ns. */
+static void alone(u64 now_ns)
+{
+	memset(&one_flow, 0, sizeof(one_flow));
+	bd_par_init(&one_par, LINE_BPS, DQM_FILTER, 1000000, 0);
+	bd_host_init(&one, &one_par, now_ns);
+	bd_flow_init(&one_flow, &one, &one_par, CROSS_NS, now_ns);
+}
+
+/* A packet comes and leaves at once. */
+static void passes(u32 end, u64 now_ns)
+{
+	bd_arrive(&one, &one_flow, FULL, now_ns);
+	bd_leave(&one, &one_flow, &one_par, FULL, FULL + 38, end, now_ns);
+}
+
+TEST(a_flow_is_stale_when_nothing_came_for_two_round_trips)
+{
+	alone(1000);
+	CHECK(!bd_stale(&one_flow, 1000 + 2ULL * CROSS_NS));
+	CHECK(bd_stale(&one_flow, 1001 + 2ULL * CROSS_NS));
+	bd_arrive(&one, &one_flow, FULL, 5000);
+	CHECK_EQ(one.waiting, 1U);
+	CHECK(!bd_stale(&one_flow, 5001 + 2ULL * CROSS_NS));
+	bd_forget(&one, &one_flow, FULL);
+	CHECK_EQ(one.waiting, 0U);
+	CHECK(!bd_stale(&one_flow, 5000 + 2ULL * CROSS_NS));
+	CHECK(bd_stale(&one_flow, 5001 + 2ULL * CROSS_NS));
+	/* A flow that comes again is as new: what it acknowledged before says nothing. */
+	one_flow.left = true;
+	one_flow.round = one.round;
+	bd_flow_init(&one_flow, &one, &one_par, CROSS_NS, 20000000);
+	CHECK(!one_flow.left && one_flow.round != one.round);
+	CHECK(!bd_stale(&one_flow, 20000000 + 2ULL * CROSS_NS));
+}
+
+TEST(a_host_s_rate_is_forgotten_after_silence)
+{
+	u64 now_ns = 1000000, cut;
+	int i;
+
+	/* a new host is not silent */
+	alone(50000000);
+	CHECK_EQ(one.flows, BIT(BD_FLOWS_SHIFT));
+	one.hp.rate = 1000;
+	bd_wake(&one, &one_par, 50000001);
+	CHECK_EQ(one.hp.rate, 1000U);
+	alone(now_ns);
+	CHECK_EQ(one.hp.rate, LINE_BPS / 8);
+	CHECK_EQ(bd_ready_ns(&one), now_ns);
+	passes(FULL, now_ns);
+	for (i = 0; i < 20; i++) {
+		now_ns += 200000;
+		bd_echo(&one, &one_flow, &one_par, FULL,
+			fl_load_code(2ULL << FL_LOAD_SHIFT), now_ns);
+	}
+	cut = one.hp.rate;
+	CHECK(cut < LINE_BPS / 8 / 2);
+	bd_wake(&one, &one_par, now_ns + 9999999);
+	CHECK_EQ(one.hp.rate, cut);
+	one.flows = 5 << BD_FLOWS_SHIFT;
+	bd_wake(&one, &one_par, now_ns + 10000000);
+	CHECK_EQ(one.hp.rate, LINE_BPS / 8);
+	CHECK_EQ(one.flows, BIT(BD_FLOWS_SHIFT));
+	/* once */
+	one.hp.rate = cut;
+	bd_wake(&one, &one_par, now_ns + 10000001);
+	CHECK_EQ(one.hp.rate, cut);
+}
+
+TEST(what_was_not_sent_is_not_acknowledged)
+{
+	alone(0);
+	CHECK(!bd_acks(&one_flow, 0));
+	passes(2 * FULL, 0);
+	CHECK(bd_acks(&one_flow, 2 * FULL));
+	CHECK(bd_acks(&one_flow, 0));
+	CHECK(!bd_acks(&one_flow, 2 * FULL + 1));
+	CHECK(bd_acks(&one_flow, 2 * FULL - (BD_ACK_WINDOW - 1)));
+	CHECK(!bd_acks(&one_flow, 2 * FULL - BD_ACK_WINDOW));
+	/* a retransmission does not take back what has left */
+	passes(FULL, 10);
+	CHECK_EQ(one_flow.end, 2 * FULL);
+	one_flow.shared = true;
+	CHECK(bd_acks(&one_flow, 99 * FULL));
+}
+
+TEST(a_round_ends_with_new_data_s_ack_or_after_two_round_trips)
+{
+	u16 calm = fl_load_code((1ULL << FL_LOAD_SHIFT) / 2);
+	u64 ns = 1000000;
+
+	alone(0);
+	CHECK_EQ(one_par.least_ns, BD_LEAST_PKTS * 1538 * 8U);
+	CHECK_EQ(one.round, 1U);
+	passes(FULL, ns);
+	passes(2 * FULL, ns + 10);
+	/* of before the round's mark */
+	bd_echo(&one, &one_flow, &one_par, FULL - 1, calm, ns + 40000);
+	CHECK(!one.base_ns && one.round == 2);	/* two round trips of the default are over */
+	passes(3 * FULL, ns + 100000);
+	bd_echo(&one, &one_flow, &one_par, 2 * FULL, calm, ns + 100010);
+	CHECK_EQ(one.round, 2U);
+	/* acknowledged too early for the fewest packets: heard, but the round goes on */
+	bd_echo(&one, &one_flow, &one_par, 3 * FULL, calm, ns + 120000);
+	CHECK_EQ(one.round, 2U);
+	CHECK_EQ(one.base_ns, 20000U);
+	CHECK(one.answered);
+	bd_echo(&one, &one_flow, &one_par, 3 * FULL, calm, ns + 40000 + one_par.least_ns);
+	CHECK_EQ(one.round, 3U);
+	CHECK(!one.answered);
+	/* the average moves by an eighth, the least stays */
+	ns += 40000 + one_par.least_ns;
+	passes(4 * FULL, ns);
+	bd_echo(&one, &one_flow, &one_par, 4 * FULL, calm, ns + 100000);
+	CHECK_EQ(one.base_ns, 20000U);
+	CHECK_EQ(one.rtt_ns, 30000U);
+	CHECK_EQ(one.round, 4U);
+	/* nothing is acknowledged of what left: two round trips, and not less than least_ns */
+	ns += 100000;
+	one.rtt_ns = one_par.least_ns;
+	bd_echo(&one, &one_flow, &one_par, 4 * FULL, calm, ns + 2 * one_par.least_ns);
+	CHECK_EQ(one.round, 4U);
+	bd_echo(&one, &one_flow, &one_par, 4 * FULL, calm, ns + 2 * one_par.least_ns + 1);
+	CHECK_EQ(one.round, 5U);
+}
+
+TEST(a_sender_is_told_in_steps)
+{
+	u64 told, step_ns;
+
+	alone(0);
+	step_ns = one_flow.dqm.step_ns;
+	bd_arrive(&one, &one_flow, 100 * FULL, 0);
+	told = one_flow.dqm.tell;
+	CHECK_EQ(bd_tell(&one, &one_flow, &one_par, step_ns - 1), told);
+	CHECK_EQ(one_flow.step_ns, 0U);
+	bd_tell(&one, &one_flow, &one_par, step_ns);
+	CHECK_EQ(one_flow.step_ns, step_ns);
+	/* what is over of a step is not lost */
+	bd_tell(&one, &one_flow, &one_par, 4 * step_ns - 1);
+	CHECK_EQ(one_flow.step_ns, 3 * step_ns);
+	CHECK(one_flow.dqm.tell < told);
+}
+
+TEST(steps_are_those_of_flows_that_wait)
+{
+	u32 i, before;
+
+	alone(0);
+	CHECK_EQ(one.weight, 1U);
+	CHECK_EQ(bd_share(&one), LINE_BPS / 8);
+	one.waiting = 3;
+	for (i = 0; i < 1000; i++)
+		passes(i * FULL, i * 12304ULL);
+	/* the one that passes counts while it does */
+	CHECK(one.flows > 39 * BIT(BD_FLOWS_SHIFT) / 10 && one.flows <= 4 * BIT(BD_FLOWS_SHIFT));
+	CHECK_EQ(bd_share(&one), one.hp.rate * BIT(BD_FLOWS_SHIFT) / one.flows);
+	before = one.law.step_bytes;
+	one.round_ns = 0;
+	bd_echo(&one, &one_flow, &one_par, 0, fl_load_code(1), 1000000000);
+	CHECK_EQ(one.weight, 4U);
+	CHECK(one.law.step_bytes > 3 * before && one.law.step_bytes <= 4 * before);
+}
+
+/* Late by less than BD_BURST_NS is made up for, by more is lost. */
+TEST(packets_leave_at_the_rate)
+{
+	u64 packet_ns;
+
+	alone(1000000);
+	packet_ns = (FULL + 38) * 8;
+	passes(FULL, 1000000);
+	CHECK_EQ(bd_ready_ns(&one), 1000000 + packet_ns);
+	passes(2 * FULL, 1000000 + packet_ns + BD_BURST_NS);
+	CHECK_EQ(bd_ready_ns(&one), 1000000 + 2 * packet_ns);
+	passes(3 * FULL, 9000000);
+	CHECK_EQ(bd_ready_ns(&one), 9000000 - BD_BURST_NS + packet_ns);
+}
+
 /* ---- figures ------------------------------------------------------------------- */
 
 static const struct setup figure9 = {
