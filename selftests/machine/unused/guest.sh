@@ -110,4 +110,4 @@ for round in 'warming up' first second; do
 	count hooked
 	unload
 done
-finish done
+finish 'done'
