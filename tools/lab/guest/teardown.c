@@ -19,9 +19,10 @@
 #define KMEMLEAK_AGE_NS		(6 * NS_PER_S)	/* younger is not reported */
 /*
  * Namespaces are taken apart in the background; nothing tells of the end but
- * that their modules can go.
+ * that their modules can go. A socket whose data nobody acknowledges any more lives
+ * until its retransmissions are over, tcp_orphan_retries: two minutes of virtual time.
  */
-#define UNLOAD_LIMIT_NS		(30 * NS_PER_S)
+#define UNLOAD_LIMIT_NS		(300 * NS_PER_S)
 #define UNLOAD_STEP_NS		(10 * NS_PER_MS)
 
 static void pass_time(int64_t ns)
