@@ -115,6 +115,14 @@ void fl_guided_set_state(struct sock *sk, u8 new_state)
 }
 EXPORT_SYMBOL_GPL(fl_guided_set_state);
 
+/* From packet to packet at the rate: a light flow that sends one in many RTTs is not silent. */
+static u64 fl_guided_gap_ns(const struct sock *sk)
+{
+	u64 rate = max_t(u64, READ_ONCE(sk->sk_pacing_rate), 1);
+
+	return div64_u64((u64)tcp_sk(sk)->mss_cache * NSEC_PER_SEC, rate);
+}
+
 /* After a pause the rate says nothing. Context: socket lock held. */
 void fl_guided_cwnd_event(struct sock *sk, enum tcp_ca_event event)
 {
@@ -127,6 +135,9 @@ void fl_guided_cwnd_event(struct sock *sk, enum tcp_ca_event event)
 	now_ns = tcp_sk(sk)->tcp_clock_cache;
 	rtt_ns = fl_guided_ops_of(g)->rtt_ns(g);
 	if (now_ns - g->ack_ns < (u64)FL_GUIDED_IDLE_RTTS * rtt_ns)
+		return;
+	if (fl_guided_ops_of(g)->slow &&
+	    now_ns - g->ack_ns < (u64)FL_GUIDED_IDLE_RTTS * (rtt_ns + fl_guided_gap_ns(sk)))
 		return;
 	fl_guided_ops_of(g)->restart(g, now_ns, fl_guided_rate_of(sk, TCP_INIT_CWND, rtt_ns));
 	/* silence was not the path's fault */

@@ -308,6 +308,7 @@ static const struct fl_guided_ops sz_guided = {
 	.heard = sz_heard,
 	.apply = sz_apply,
 	.cut = sz_cut,
+	.slow = true,
 	.restart = sz_again,
 	.rtt_ns = sz_rtt_ns,
 	.info = sz_info,

@@ -33,8 +33,9 @@
  *  5. The window is r * (RTT without D + T(r/w)): in the steady state a little
  *     more than what is in flight, after a change a bound for the queue.
  *  6. A new weight scales the rate at once: shares are right in an RTT, and what
- *     is left, the sum of rates, is the same error for all flows. But no flow falls at
- *     once below a packet in an RTT: it would not hear that the queue is gone.
+ *     is left, the sum of rates, is the same error for all flows. But whatever makes a
+ *     flow fall, it goes on with a packet in an RTT, or in twice the time since its last
+ *     ACK if that is longer: it has to hear that the queue is gone.
  *  7. A new flow doubles its rate in an RTT until it meets the share that D
  *     tells, or falls to it. Then m is 1/(1 + round trips / 2) for 32 round trips
  *     if that is larger: an average of what it has seen, the later the more, since
@@ -62,10 +63,12 @@
  *     at .001 of an empty line. So flows above the rate that T = k/2 stands for grow
  *     together while the average of D is below k/2, slowly at first, faster the longer:
  *     their ratios stay. While it is above, each falls by how far it is above T = 0, as
- *     if T went on below 0: ratios come right, at half of (1)'s gain. A queue of k and more
- *     for four round trips is one of heavier flows: (1) and (10) again. The line is full; the
- *     shares of flows that are light together become exact slowly, or, where k is a few
- *     packets and paths are long, not within thousands of round trips.
+ *     if T went on below 0: ratios come right, at half of (1)'s gain; but by no more than
+ *     takes the queue away in a round trip if all flows do it, or a long path would be idle
+ *     before they hear of that. A queue of k and more for four round trips is one of heavier
+ *     flows: (1) and (10) again. The line is full; the shares of flows that are light together
+ *     become exact slowly, or, where k is a few packets and paths are long, not within
+ *     thousands of round trips.
  *
  * Measured (selftests/unit/soze/test_soze_net.c, selftests/machine/scale): shares exact to
  * 0.1 %, D within 0.1 us of T with few flows; within 2 % from 5 us to 5 ms and from 2
@@ -209,12 +212,13 @@ void sz_restart(struct sz_core *sz, const struct sz_par *par, u64 now_ns,
 	sz_moved(sz, par);
 }
 
-/* How far the rate is above a packet in an RTT, negated, octaves. */
-static s64 sz_glide_l2(const struct sz_core *sz, const struct sz_par *par)
+/* (6): @l2, but if that is less than @before_l2, no less than a packet in @ns. */
+static s64 sz_glide_l2(const struct sz_par *par, s64 before_l2, s64 l2, u64 ns)
 {
-	if (!sz->rtt_ns)
-		return -SZ_ERROR_MAX;
-	return (s64)par->packet_l2 - sz_log2(sz->rtt_ns) - sz->rate_l2;
+	/* mostly the first bit of it is enough to know */
+	if (l2 >= par->packet_l2 - (fls64(ns) - 1) * (s64)SZ_ONE)
+		return l2;
+	return max_t(s64, l2, min_t(s64, before_l2, (s64)par->packet_l2 - sz_log2(ns)));
 }
 
 /**
@@ -234,7 +238,9 @@ void sz_set_weight(struct sz_core *sz, const struct sz_par *par,
 
 	sz->weight_l2 = weight_l2;
 	if (!sz->starting) {
-		change = max_t(s64, change, min_t(s64, sz_glide_l2(sz, par), 0));
+		if (sz->rtt_ns)
+			change = sz_glide_l2(par, sz->rate_l2, sz->rate_l2 + change,
+					     sz->rtt_ns) - sz->rate_l2;
 		sz->rate_l2 = sz_bounded(par, sz->rate_l2 + change);
 		sz->pace_l2 = sz_bounded(par, sz->pace_l2 + change);
 	}
@@ -261,7 +267,9 @@ static void sz_on_ack_starting(struct sz_core *sz, const struct sz_par *par,
 	/* a rate that was found by other means does not fall at once */
 	if (sz->age)
 		error = max_t(s64, error, 0);
-	sz->rate_l2 = sz_bounded(par, sz->rate_l2 + min_t(s64, error, part));
+	error = min_t(s64, error, part);
+	sz->rate_l2 = sz_bounded(par, sz_glide_l2(par, sz->rate_l2, sz->rate_l2 + error,
+						  s->rtt_ns));
 	if (sz->rate_l2 == par->max_l2)
 		sz->starting = false;
 	sz->pace_l2 = sz->rate_l2;
@@ -370,7 +378,17 @@ static s64 sz_light_step(struct sz_core *sz, const struct sz_par *par, u64 per_n
 	over = (max_t(s64, over, 0) * (s64)par->octave_q8_ns) >> (SZ_SHIFT + 8);
 	over = (over * (s64)per_ns) >> (SZ_PER_SHIFT - SZ_SHIFT - SZ_STEP_SHIFT);
 	over = sz_mul(sz_within(over, SZ_STEP_MAX << 4), SZ_LOG2_E / SZ_GAIN_PART);
-	return step - (over >> SZ_LIGHT_BACK_SHIFT);
+	over = min_t(s64, over >> SZ_LIGHT_BACK_SHIFT, max_t(s64, -SZ_GAIN_PART * step, 0));
+	return step - over;
+}
+
+/* @l2 within what a flow of this RTT may have. */
+static s32 sz_in_range(const struct sz_par *par, s64 l2, u64 rtt_ns)
+{
+	s64 least = par->packet_l2 -
+		    ((s64)(fls64(rtt_ns) + SZ_FLOOR_RTTS_SHIFT - 1) << SZ_SHIFT);
+
+	return sz_bounded(par, max_t(s64, l2, least));
 }
 
 /* What the samples of a flow on its way do, see (1) to (4) and (8) to (11). */
@@ -379,8 +397,8 @@ static void sz_on_ack_steady(struct sz_core *sz, const struct sz_par *par,
 {
 	u32 delay_ns = min_t(u32, s->delay_ns, par->telling_ns);
 	s64 told_l2 = sz_target_rate_l2(par, delay_ns);
-	s64 error = sz_error(sz, told_l2);
-	s64 step, lead, part, least;
+	s64 error = sz_error(sz, told_l2), before_l2 = sz->rate_l2;
+	s64 step, lead, part;
 	u64 loop_ns, per_ns;
 
 	loop_ns = sz_loop_ns(sz, par, s, error);
@@ -422,12 +440,11 @@ static void sz_on_ack_steady(struct sz_core *sz, const struct sz_par *par,
 			       part, loop_ns == rtt_ns);
 	}
 	sz_step(sz, step, part);
-	least = par->packet_l2 -
-		((s64)(fls64(rtt_ns) + SZ_FLOOR_RTTS_SHIFT - 1) << SZ_SHIFT);
-	least = max_t(s64, least, SZ_MIN_L2);
-	sz->rate_l2 = min_t(s64, max_t(s64, sz->rate_l2, least), par->max_l2);
-	lead = sz->rate_l2 + max_t(s64, lead, SZ_LEAD_MIN) + sz_unlock_l2(sz, s->now_ns);
-	sz->pace_l2 = min_t(s64, max_t(s64, lead, least), par->max_l2);
+	lead = max_t(s64, lead, SZ_LEAD_MIN) + sz_unlock_l2(sz, s->now_ns);
+	past_ns = max_t(u64, rtt_ns, 2 * past_ns);
+	sz->rate_l2 = sz_in_range(par, sz_glide_l2(par, before_l2, sz->rate_l2, past_ns), rtt_ns);
+	lead = sz_glide_l2(par, before_l2, sz->rate_l2 + lead, past_ns);
+	sz->pace_l2 = sz_in_range(par, lead, rtt_ns);
 	sz_moved(sz, par);
 }
 

@@ -408,13 +408,28 @@ TEST(start_doubles_in_an_rtt_and_stops_at_the_share)
 	}
 	CHECK(!sz.starting);
 	CHECK(fabs(OF(sz.rate_l2) / 240e6 - 1) < 0.002);
-	/* an incast's delay is believed up to ten octaves */
-	sz_init(&sz, &par, 0, 100000000, 1000);
-	s.delay_ns = 4000000;
-	s.now_ns = 100;
+}
+
+/* A flow that meets an incast goes to a packet in an RTT, and then to half with each. */
+TEST(start_in_an_incast_falls_by_packets)
+{
+	struct sz_sample s = { .delay_ns = 4000000, .rtt_ns = 10000, .now_ns = 100 };
+	struct sz_par par;
+	struct sz_core sz;
+	double pkts;
+	u64 gap_ns;
+	int i;
+
+	REQUIRE(!sz_par_init(&par, &paper));
+	sz_init(&sz, &par, 0, 10 * par.wire_bytes * 100000ULL, 1000);
 	sz_on_ack(&sz, &par, &s);
 	CHECK(!sz.starting);
-	CHECK(fabs(log2(OF(sz.rate_l2) * 8 / 25e9) + 10) < 0.01);
+	for (i = 0, gap_ns = s.rtt_ns; i < 6; i++, gap_ns *= 2) {
+		pkts = OF(sz.rate_l2) * gap_ns / 1e9 / par.wire_bytes;
+		CHECK(pkts > 0.999 && pkts < (i ? 1.25 : 1.001));
+		s.now_ns += gap_ns;
+		sz_on_ack(&sz, &par, &s);
+	}
 }
 
 /* A flow that Reno leaves with its queue of 8 ms is there when that is gone. */

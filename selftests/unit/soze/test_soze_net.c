@@ -190,6 +190,39 @@ TEST(lone_light_flow_has_the_line)
 	}
 }
 
+/* A light flow that starts on an idle line meets the queue of its own initial window, and
+ * has the line after 30 RTTs, as a heavy one.
+ */
+TEST(light_flow_starts_on_an_idle_line)
+{
+	static const u32 light[] = { 1000, 100, 10, 1 };
+	static const double bps[] = { 1e9, 10e9, 100e9 };
+	static const double base_ns[] = { 26e3, 150e3, 500e3 };
+	static const int path[] = { 0, -1 };
+	double used, from_ns;
+	struct sn n;
+	int i;
+
+	for (i = 0; i < 72; i++) {
+		struct sz_conf cf = {
+			.line_bps = bps[i % 3], .wire_bytes = PN_WIRE,
+			.base_ns = i < 36 ? 0 : base_ns[i / 3 % 3],
+		};
+
+		sn_init(&n, &cf, 1, 1, 0, 1);
+		sn_add(&n, 0, path, base_ns[i / 3 % 3], light[i / 9 % 4], 0);
+		from_ns = 30 * base_ns[i / 3 % 3];
+		sn_run(&n, from_ns);
+		sn_clear(&n);
+		sn_run(&n, 2e6 + 2 * from_ns);
+		used = n.net.link[0].busy_ns / (2e6 + from_ns);
+		CHECK_MSG(used >= 0.95, "weight %.3f, %.0f Gbit/s, %.0f us, base %u: %.3f",
+			  light[i / 9 % 4] / 1e3, bps[i % 3] / 1e9,
+			  base_ns[i / 3 % 3] / 1e3, cf.base_ns, used);
+		sn_free(&n);
+	}
+}
+
 /* Section 3.2: flows over several links of different rates. Return: permille. */
 static double max_min_of(const int (*path)[PN_HOPS + 1], const u32 *weight,
 			 int flows, const double *bps, int links, double tau_ns,
