@@ -81,13 +81,12 @@ host_address()
 	ip -n "$1" route add default via "fd00:$2::fe" ${3-}
 }
 
-# three_nodes LEFT ROUTER RIGHT RATE ROUTE: fresh namespaces; RATE (lablink's words)
-# from LEFT to ROUTER and back, 1 Gbit/s from ROUTER to RIGHT and back, 2 us each.
-# ROUTE: attributes of the hosts' routes.
-three_nodes()
+# nodes NAME...: fresh namespaces that forward. Link-local addresses serve at once: until they do
+# a router asks for no neighbour, and gives up after three seconds.
+nodes()
 {
-	drop_nodes "$1" "$2" "$3"
-	for n in "$1" "$2" "$3"; do
+	drop_nodes "$@"
+	for n in "$@"; do
 		ip netns add "$n" && ip -n "$n" link set lo up || return 1
 		in_ns "$n" sysctl -q -w net.ipv4.ip_forward=1 \
 			net.ipv6.conf.all.forwarding=1 \
@@ -96,6 +95,14 @@ three_nodes()
 		# receivers reflect whatever their congestion control is
 		[ ! -e /proc/sys/net/fairlane/telemetry ] || in_ns "$n" sysctl -q -w net.fairlane.telemetry=2
 	done
+}
+
+# three_nodes LEFT ROUTER RIGHT RATE ROUTE: fresh namespaces; RATE (lablink's words)
+# from LEFT to ROUTER and back, 1 Gbit/s from ROUTER to RIGHT and back, 2 us each.
+# ROUTE: attributes of the hosts' routes.
+three_nodes()
+{
+	nodes "$1" "$2" "$3" || return 1
 	lablink-ctl add e0 netns "$1" peer west netns "$2" rate "$4" delay 2us &&
 	lablink-ctl add east netns "$2" peer e0 netns "$3" rate 1gbit delay 2us &&
 	host_address "$1" 1 "$5" && host_address "$3" 2 "$5" &&

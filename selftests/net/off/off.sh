@@ -151,7 +151,7 @@ test_modules_go()
 {
 	for cc in prioplus soze flexpass; do
 		port=$((port + 1))
-		flow -p $port -c $cc -q 3 -b -1 -L 60 20:all:mark 60:all:mark > /run/out &
+		flow -p $port -c $cc -q 3 -b -1 -L 400 20:all:mark 400:all:mark > /run/out &
 		sleep 0.02
 		! rmmod tcp_$cc 2> /dev/null || fault "tcp_$cc has a user and is gone"
 		fl off > /dev/null
