@@ -93,7 +93,7 @@ struct fabric_host {
  * @told_ns: when the sender was last sent a message about @near
  * @near: load that its data has met up to here, as it came
  * @fresh: that has not been told yet
- * @untold: packets of data since an ACK told, saturating
+ * @untold: packets of data since an ACK that can tell, saturating
  * @flow: its queue, NULL: none
  */
 struct fabric_conn {

@@ -203,6 +203,8 @@ static void fabric_near_tell(struct fabric_border *router, struct fabric_conn *c
 {
 	if (!s->at)
 		return;
+	if (conn)
+		conn->untold = 0;
 	if (!conn || !conn->fresh) {
 		if (fl_load_type(s->forward) == FL_LOAD_CLOSED)
 			fabric_segment_put(skb, s, FABRIC_FORWARD,
@@ -210,7 +212,6 @@ static void fabric_near_tell(struct fabric_border *router, struct fabric_conn *c
 		return;
 	}
 	conn->fresh = false;
-	conn->untold = 0;
 	fabric_segment_put(skb, s, FABRIC_FORWARD, fabric_near_word(conn));
 	router->count[FABRIC_BORDER_NEAR_TOLD]++;
 }
@@ -467,7 +468,8 @@ void fabric_border_wait(struct Qdisc *sch)
  * fabric_border_reset() - throw away what waits
  * @q: the port, with a role
  *
- * Context: any; the root lock is not held, and packets come, when the qdisc goes.
+ * Context: any. When the qdisc goes the root lock is not held, and packets of other ports come in
+ * softirq, on this processor too.
  */
 void fabric_border_reset(struct fabric_sched *q)
 {
@@ -557,7 +559,8 @@ static void fabric_credit(struct fabric_border *router, struct fabric_flow *flow
 
 /* ACKs take loads along. When they do not come, or such that cannot, a message does, once a round
  * of the near loop. Receivers acknowledge every second packet, those with GRO some more at once:
- * less than FABRIC_NEAR_PKTS without an ACK are no reason.
+ * less than FABRIC_NEAR_PKTS without an ACK are no reason. An ACK that came when a message had told
+ * all is one that can.
  */
 static bool fabric_near_due(struct fabric_conn *conn, u64 now_ns)
 {

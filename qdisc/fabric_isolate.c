@@ -504,7 +504,8 @@ struct sk_buff *fabric_isolate_frame(struct fabric_sched *q)
  * fabric_isolate_reset() - throw away what is parked; neighbours learn that the port begins anew
  * @q: the port, with isolation
  *
- * Context: any; the root lock is not held, and frames come, when the qdisc goes.
+ * Context: any. When the qdisc goes the root lock is not held, and frames of other ports come in
+ * softirq, on this processor too.
  */
 void fabric_isolate_reset(struct fabric_sched *q)
 {
