@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A flow by the load of the busiest port: what HPCC and MLCC, whose loops have HPCC's law,
- * have in common.
+ * A flow by the load of the busiest port: what HPCC, MLCC, whose loops have HPCC's
+ * law, and PowerTCP have in common.
  */
 #ifndef HP_FLOW_H
 #define HP_FLOW_H
@@ -9,7 +9,7 @@
 #include "fairlane/fl_guided.h"
 #include "hpcc/core/hpcc.h"
 
-/* The window: what a rate sends in so many RTTs without queues. */
+/* The window of HPCC and MLCC: what a rate sends in so many RTTs without queues. */
 #define HP_WINDOW_RTTS		2
 
 /**
@@ -44,6 +44,8 @@ void hp_configure(const struct sock *sk, const struct fl_guided_sock *gs, struct
 void hp_know_window(struct hp_flow *fl);
 void hp_begin(struct sock *sk, struct hp_flow *fl);
 void hp_set(struct sock *sk, const struct hp_flow *fl, u64 rate, u64 window);
+void hp_know_rtt(const struct fl_guided_sock *gs, struct fl_guided *g);
+bool hp_turned(const struct sock *sk, struct hp_flow *fl);
 u32 hp_act_ns(const struct hp_flow *fl);
 void hp_heard_load(const struct sock *sk, struct hp_flow *fl, u32 load,
 		   const struct rate_sample *rs);

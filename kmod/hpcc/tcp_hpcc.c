@@ -114,12 +114,12 @@ EXPORT_SYMBOL_GPL(hp_configure);
  * @sk: the socket; caller holds its lock
  * @fl: its flow
  * @rate: what to send at, bytes on the line a second
- * @window: of what the window holds HP_WINDOW_RTTS RTTs without queues, likewise
+ * @window: what the window holds, likewise, in an RTT without queues
  */
 void hp_set(struct sock *sk, const struct hp_flow *fl, u64 rate, u64 window)
 {
 	unsigned long payload = mul_u64_u32_shr(rate, fl->payload_q16, 16);
-	u64 pkts = mul_u64_u32_shr(HP_WINDOW_RTTS * window, fl->pkts_per_rate, 32) >>
+	u64 pkts = mul_u64_u32_shr(window, fl->pkts_per_rate, 32) >>
 		   (HP_PER_RATE_SHIFT - 32);
 
 	fl_set_wnd(tcp_sk(sk), min_t(u64, pkts, BIT(24)) + HP_EXTRA_PKTS,
@@ -149,16 +149,23 @@ void hp_begin(struct sock *sk, struct hp_flow *fl)
 }
 EXPORT_SYMBOL_GPL(hp_begin);
 
+/* Is a round trip over with this ACK? Once for each ACK. Context: socket lock held. */
+bool hp_turned(const struct sock *sk, struct hp_flow *fl)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	if (before(tp->snd_una, fl->turn_seq))
+		return false;
+	fl->turn_seq = tp->snd_nxt + 1;
+	return true;
+}
+EXPORT_SYMBOL_GPL(hp_turned);
+
 /* HPCC from end to end; @load: of the way, << FL_LOAD_HOST_SHIFT. Context: socket lock held. */
 void hp_heard_load(const struct sock *sk, struct hp_flow *fl, u32 load,
 		   const struct rate_sample *rs)
 {
-	const struct tcp_sock *tp = tcp_sk(sk);
-	bool turned = !before(tp->snd_una, fl->turn_seq);
-
-	if (turned)
-		fl->turn_seq = tp->snd_nxt + 1;
-	hp_on_load(&fl->core, &fl->par, load, turned, rs->is_app_limited);
+	hp_on_load(&fl->core, &fl->par, load, hp_turned(sk, fl), rs->is_app_limited);
 }
 EXPORT_SYMBOL_GPL(hp_heard_load);
 
@@ -181,11 +188,13 @@ void hp_restart(struct fl_guided *g, u64 now_ns, u64 rate)
 }
 EXPORT_SYMBOL_GPL(hp_restart);
 
-static void hp_know_rtt(const struct fl_guided_sock *gs, struct fl_guided *g)
+/* The RTT without queues is known, or another. Context: socket lock held. */
+void hp_know_rtt(const struct fl_guided_sock *gs, struct fl_guided *g)
 {
 	hp_know_window(hp_flow_of(g));
 	hp_tell_rtt(gs, hp_base_ns(g));
 }
+EXPORT_SYMBOL_GPL(hp_know_rtt);
 
 static void hp_refresh(const struct sock *sk, const struct fl_guided_sock *gs,
 		       struct fl_guided *g, const struct fl_profile *pf)
@@ -199,7 +208,7 @@ static void hp_apply(struct sock *sk, const struct fl_guided_sock *gs, struct fl
 	const struct hp_flow *fl = hp_flow_of(g);
 
 	hp_tell_rtt(gs, hp_act_ns(fl));
-	hp_set(sk, fl, fl->core.rate, fl->core.rate);
+	hp_set(sk, fl, fl->core.rate, HP_WINDOW_RTTS * fl->core.rate);
 }
 
 static void hp_heard(struct sock *sk, const struct fl_guided_sock *gs, struct fl_guided *g,

@@ -101,7 +101,7 @@ static void ml_apply(struct sock *sk, const struct fl_guided_sock *gs, struct fl
 	u64 rate = ml_rate(&fl->ml, fl->hp.core.rate);
 
 	ml_tell_rtt(gs, fl);
-	hp_set(sk, &fl->hp, rate, fl->ml.border ? fl->ml.told : rate);
+	hp_set(sk, &fl->hp, rate, HP_WINDOW_RTTS * (fl->ml.border ? fl->ml.told : rate));
 }
 
 /* The load of the way to the border router has come; @limited: by the application. */

@@ -82,12 +82,17 @@ static u64 hp_step(const struct hp_core *hp, const struct hp_par *par)
 	return max_t(u64, (par->step_bytes * fl_isqrt(part)) >> HP_ROOT_SHIFT, 1);
 }
 
-/* A round trip begins. */
-static void hp_turn(struct hp_core *hp, const struct hp_par *par)
+/**
+ * hp_turn() - a round trip begins
+ * @hp: the flow
+ * @par: its parameters
+ */
+void hp_turn(struct hp_core *hp, const struct hp_par *par)
 {
 	hp->reference = hp->rate;
 	hp->step = hp_step(hp, par);
 }
+EXPORT_SYMBOL_GPL(hp_turn);
 
 /**
  * hp_init() - start, or start again after silence

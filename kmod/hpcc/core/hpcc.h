@@ -70,6 +70,7 @@ struct hp_core {
 };
 
 void hp_par_init(struct hp_par *par, const struct hp_conf *cf);
+void hp_turn(struct hp_core *hp, const struct hp_par *par);
 void hp_init(struct hp_core *hp, const struct hp_par *par, u64 rate);
 void hp_on_load(struct hp_core *hp, const struct hp_par *par, u32 load, bool turned,
 		bool limited);

@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck disable=SC2016,SC2034,SC2086,SC2154,SC2317 # awk; lib/guided.sh has the other half; words; called by name
 #
-# HPCC on live sockets, in virtual time; lib/guided.sh has the topology. Names of tests as
-# arguments select. $MODULES is the modules' folder.
+# HPCC on live sockets, in virtual time, or the control $CC with ports that stamp $STAMP;
+# lib/guided.sh has the topology. Names of tests as arguments select. $MODULES is the modules' folder.
 set -u
 # shellcheck disable=SC1090,SC1091 # guest.sh is looked at by itself
 . "${LIB:?the file selftests/lib/guest.sh}"
 : "${MODULES:?folder of the modules}"
-cc=hpcc
-stamp=load
+cc=${CC:-hpcc}
+stamp=${STAMP:-load}
 # shellcheck disable=SC1091 # likewise
 . "${LIB%/*}/guided.sh"
 
@@ -40,28 +40,30 @@ test_silent_port()
 	fabric stamp none
 	flows 2 200:all:mark 400:all:mark
 	full 400 200 950
-	fabric stamp load
+	fabric stamp $stamp
 }
 
 # The other number in the same field; Söze beside it; another control in the middle.
 test_mixed()
 {
-	fabric stamp power
+	other=power
+	[ $stamp = load ] || other=load
+	fabric stamp $other
 	flows 2 200:all:mark 400:all:mark
 	full 400 200 850
-	fabric stamp load
+	fabric stamp $stamp
 	flowgen -f ta -t tb -a 10.0.2.1 -p 5200 -c soze -n 1 200:all:mark > /run/b 2> /run/errors &
 	flows 1 200:all:mark
 	wait
-	flows 2 100:0:cc=soze 150:0:cc=reno 200:0:cc=hpcc 400:all:mark
+	flows 2 100:0:cc=soze 150:0:cc=reno 200:0:cc=$cc 400:all:mark
 	expect "malformed" "$(told tb bad)" -eq 0
 }
 
 # Both directions at once share segments.
 test_both_ways()
 {
-	flowgen -f ta -t tb -a 10.0.2.1 -c hpcc -n 2 -b 5000000 -L 1000 > /run/a &
-	flowgen -f ta -t tb -a 10.0.2.1 -r -p 5100 -c hpcc -n 2 -b 5000000 -L 1000 > /run/b || fault "back"
+	flowgen -f ta -t tb -a 10.0.2.1 -c $cc -n 2 -b 5000000 -L 1000 > /run/a &
+	flowgen -f ta -t tb -a 10.0.2.1 -r -p 5100 -c $cc -n 2 -b 5000000 -L 1000 > /run/b || fault "back"
 	wait
 	expect "echoes at ta" "$(told ta echoes)" -ge 1000
 	expect "echoes at tb" "$(told tb echoes)" -ge 1000
@@ -74,7 +76,7 @@ test_any_load()
 	for word in 0x03ff0000 0x00000000 0x3fffffff; do
 		tc -n tb filter add dev e0 ingress protocol ip u32 match u32 0xfd08464d 0xffffffff at 40 \
 			action pedit munge offset 44 u32 set $word pipe action csum tcp || fault "filter"
-		flowgen -f ta -t tb -a 10.0.2.1 -c hpcc -b 1000000 -L 5000 > /run/a || fault "$word"
+		flowgen -f ta -t tb -a 10.0.2.1 -c $cc -b 1000000 -L 5000 > /run/a || fault "$word"
 		tc -n tb filter del dev e0 ingress
 	done
 	tc -n tb qdisc del dev e0 clsact
@@ -94,6 +96,6 @@ test_settings_while_it_runs()
 
 # The stack distrusts times below 1 us, and booting takes none here.
 sleep 0.01
-load_modules fairlane tcp_hpcc tcp_soze || exit 1
+load_modules fairlane tcp_$cc tcp_soze || exit 1
 tests=${*:-both_families no_telemetry silent_port mixed both_ways any_load settings_while_it_runs}
 run_tests 1 $tests

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * HPCC's core with the port's load (qdisc/core/load.h) in the network of packetnet.h: fair
- * shares, a full line, a short queue, from 2 to 256 flows.
+ * HPCC's core with the port's load, and PowerTCP's with its power (qdisc/core/load.h), in the
+ * network of packetnet.h: fair shares, a full line, a short queue, from 1 to 256 flows.
  */
 #include "core/load.h"
 #include "hpcc/core/hpcc.h"
+#include "hpcc/core/powertcp.h"
 #include "packetnet.h"
 #include "unit.h"
 
@@ -21,6 +22,7 @@ struct flow {
 struct run {
 	struct pn net;
 	struct fabric_load load;
+	u32 gamma;	/* of PowerTCP; 0: HPCC */
 	struct flow flow[FLOWS_MAX];
 };
 
@@ -32,7 +34,7 @@ static u32 window(struct pn *n, u32 f)
 
 	if (!fl->started)
 		return 10;
-	return fl->hp.rate * fl->base_ns / 1e9 / n->wire_bytes + 2;
+	return fl->hp.rate * fl->base_ns * (run.gamma ? 1.5 : 1) / 1e9 / n->wire_bytes + 2;
 }
 
 static double gap_ns(struct pn *n, u32 f)
@@ -59,7 +61,10 @@ static void acked(struct pn *n, const struct pn_event *ev)
 	turned = pf->sent - pf->in_flight >= fl->turn;
 	if (turned)
 		fl->turn = pf->sent + 1;
-	hp_on_load(&fl->hp, &fl->par, fl_load_of(ev->told), turned, false);
+	if (run.gamma)
+		pt_on_power(&fl->hp, &fl->par, run.gamma, fl_load_of(ev->told), turned, false);
+	else
+		hp_on_load(&fl->hp, &fl->par, fl_load_of(ev->told), turned, false);
 	pn_send(n, ev->flow);
 }
 
@@ -87,6 +92,8 @@ static const struct pn_control control = {
 	.late_made_up = true,
 };
 
+static u32 gamma_permille;	/* of PowerTCP; 0: HPCC */
+
 /* @flows to one link; flow 0 alone at first. */
 static void begin(int flows, double bps, double base_ns, double second_ns, u32 weight0)
 {
@@ -96,7 +103,8 @@ static void begin(int flows, double bps, double base_ns, double second_ns, u32 w
 	int i;
 
 	memset(&run, 0, sizeof(run));
-	fabric_load_set(&run.load, bps, false);
+	run.gamma = gamma_permille ? pt_gamma(gamma_permille) : 0;
+	fabric_load_set(&run.load, bps, gamma_permille);
 	pn_init(&run.net, &control, 1, flows, PN_WIRE * 1e9 / bps, 1);
 	run.net.link[0].bps = bps;
 	for (i = 0; i < flows; i++) {
@@ -210,6 +218,56 @@ TEST(weights)
 	ratio = 2 * run.net.flow[0].bytes / (run.net.flow[1].bytes + run.net.flow[2].bytes);
 	CHECK_MSG(ratio > 3.6 && ratio < 4.4, "%.2f", ratio);
 	pn_free(&run.net);
+}
+
+/* The same under PowerTCP's law. */
+TEST(powertcp_few_flows)
+{
+	gamma_permille = 100;
+	settled(1, 100e9, 10000, 200, 0.05);
+	settled(2, 25e9, 10000, 300, 0.1);
+	settled(8, 100e9, 24000, 300, 0.2);
+	settled(8, 10e9, 100000, 300, 0.08);
+	settled(4, 25e9, 6000000, 300, 0.08);
+	gamma_permille = 0;
+}
+
+TEST(powertcp_many_flows)
+{
+	gamma_permille = 100;
+	settled(32, 100e9, 24000, 400, 0.3);
+	settled(64, 100e9, 24000, 400, 0.4);
+	settled(256, 100e9, 24000, 600, 2.5);
+	settled(64, 25e9, 13000, 600, 1.8);
+	gamma_permille = 0;
+}
+
+TEST(powertcp_networks)
+{
+	static const double base_ns[] = { 6000, 13000, 24000, 100000, 1000000 };
+	size_t i;
+	int flows;
+
+	gamma_permille = 100;
+	for (i = 0; i < ARRAY_SIZE(base_ns); i++)
+		for (flows = 1; flows <= 202; flows = 3 * flows + 1)
+			settled(flows, i % 2 ? 100e9 : 25e9, base_ns[i], 600, 4);
+	gamma_permille = 0;
+}
+
+TEST(powertcp_weights)
+{
+	double ratio;
+
+	gamma_permille = 100;
+	begin(3, 100e9, 24000, 0, 4000);
+	pn_run(&run.net, 400 * 24000);
+	pn_clear(&run.net);
+	pn_run(&run.net, 800 * 24000);
+	ratio = 2 * run.net.flow[0].bytes / (run.net.flow[1].bytes + run.net.flow[2].bytes);
+	CHECK_MSG(ratio > 3.4 && ratio < 4.6, "%.2f", ratio);
+	pn_free(&run.net);
+	gamma_permille = 0;
 }
 
 UNIT_MAIN
