@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Set-ups of HPCC: flows of weight 1 at one port, of which about half leave or join at a time.
- * Nobody sets anything but "stamp load" on ports.
+ * Set-ups of HPCC and PowerTCP: flows of weight 1 at one port, of which about half leave or join
+ * at a time.
+ * Nobody sets anything but "stamp load", or "stamp power", on ports.
  *
  *	basic	2 to 64 flows, 10 to 100 Gbit/s, base RTT 6 to 200 us, one hop
  *	wide	the same and every dimension of path.c
@@ -53,7 +54,8 @@ static void draw(struct space_setup *s)
 	};
 
 	path_draw(s, space_is(s, "wide") ? &wide : &basic);
-	snprintf(s->qdisc, sizeof(s->qdisc), "fabric limit 64mb stamp load");
+	snprintf(s->qdisc, sizeof(s->qdisc), "fabric limit 64mb stamp %s",
+		 strcmp(s->control, "powertcp") ? "load" : "power");
 	draw_flows(s);
 	shares_judge(s, 0.1, 0.2, 0.9);
 }
@@ -62,6 +64,12 @@ static const char *const spaces[] = { "basic", "wide", NULL };
 
 const struct space_control space_hpcc = {
 	.name = "hpcc",
+	.spaces = spaces,
+	.draw = draw,
+};
+
+const struct space_control space_powertcp = {
+	.name = "powertcp",
 	.spaces = spaces,
 	.draw = draw,
 };

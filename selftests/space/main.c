@@ -16,6 +16,7 @@ static const struct space_control *const controls[] = {
 	&space_expresspass,
 	&space_flexpass,
 	&space_hpcc,
+	&space_powertcp,
 	NULL,
 };
 

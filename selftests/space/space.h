@@ -158,6 +158,7 @@ struct space_control {
 extern const struct space_control space_expresspass;
 extern const struct space_control space_flexpass;
 extern const struct space_control space_hpcc;
+extern const struct space_control space_powertcp;
 extern const struct space_control space_prioplus;
 extern const struct space_control space_soze;
 
