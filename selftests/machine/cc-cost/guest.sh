@@ -147,6 +147,7 @@ ack()
 	[ "${only:-$1}" = "$1" ] || return 0
 	case $1 in
 	hpcc|mlcc)	stamp=load ;;
+	powertcp)	stamp=power ;;
 	# A receiver that does not need ECN refuses it to a sender that marks its SYN.
 	dctcp|d2tcp)	ecn=1 receiver=$1 ;;
 	esac
@@ -270,7 +271,7 @@ stamp without
 stamp with stamp soze
 make_net
 for flows in 1 8; do
-	for cc in reno dctcp bbr swift ledbat d2tcp prioplus prioplus-ledbat soze hpcc mlcc; do
+	for cc in reno dctcp bbr swift ledbat d2tcp prioplus prioplus-ledbat soze hpcc powertcp mlcc; do
 		ack $cc $flows
 	done
 done
@@ -282,7 +283,7 @@ done
 for flows in 4 16; do
 	stopped $flows
 done
-for cc in reno bbr prioplus prioplus-ledbat swift ledbat d2tcp soze hpcc mlcc; do
+for cc in reno bbr prioplus prioplus-ledbat swift ledbat d2tcp soze hpcc powertcp mlcc; do
 	slab $cc 1000
 done
 carried 8
