@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: GPL-2.0
 --
--- Wireshark and tshark: Fairlane's telemetry option in TCP segments
--- (Documentation/telemetry.rst), credits (Documentation/credit.rst), and frames between switch
+-- Wireshark and tshark: Fairlane's telemetry option in TCP segments and border routers'
+-- messages (Documentation/telemetry.rst), credits (Documentation/credit.rst), and frames between switch
 -- ports (linux/fabric_frame.h). Copy it to the folder of personal Lua plugins,
 -- or: tshark -X lua_script:tools/wireshark/fairlane.lua
 --
@@ -13,6 +13,8 @@
 -- fairlane.load_time	time over which loads are meant, ns
 -- fairlane.load_near	load of the way to the border router, which says it
 -- fairlane.tell	rate that the far border router asks for, byte/s
+-- fairlane.of		in a message: the data that met the load, "address:port address:port"
+-- fairlane.of_seq	its sequence number
 --
 -- credit.type		1 REQUEST, 2 GRANT, 3 CREDIT, 4 GREEN, 5 RED, 6 SEEN
 -- credit.number	of a credit: the newest that came (REQUEST), the one before the first (GRANT),
@@ -33,6 +35,7 @@ local EXID = 0x464c
 local LOAD_EXID = 0x464d
 local LOAD_MAX = 0x3ff
 local OPEN, ECHO, CLOSED, TELL = 0, 1, 2, 3
+local ICMP_TYPE, ICMPV6_TYPE = 253, 200
 local LENGTH = 8
 local UNIT_NS = 16
 local COARSE = 0x8000
@@ -50,12 +53,16 @@ f.load_echo = ProtoField.double("fairlane.load_echo", "Echoed load")
 f.load_time = ProtoField.uint32("fairlane.load_time", "Over (ns)", base.DEC)
 f.load_near = ProtoField.double("fairlane.load_near", "Load to the border")
 f.tell = ProtoField.double("fairlane.tell", "Rate asked for (byte/s)")
+f.of = ProtoField.string("fairlane.of", "Of the data")
+f.of_seq = ProtoField.uint32("fairlane.of_seq", "Its sequence number", base.DEC)
 local malformed = ProtoExpert.new("fairlane.malformed", "Malformed telemetry option",
 	expert.group.MALFORMED, expert.severity.ERROR)
 fairlane.experts = { malformed }
 
 local tcp_header = Field.new("tcp.hdr_len")
 local tcp_source = Field.new("tcp.srcport")
+local icmp_type = Field.new("icmp.type")
+local icmpv6_type = Field.new("icmpv6.type")
 
 -- The delay that a number stands for, ns.
 local function delay_ns(units)
@@ -86,7 +93,16 @@ local function load_of(code)
 	return (128 + code % 128) / 128 * 2 ^ (math.floor(code / 128) - 4)
 end
 
--- Likewise of the option with a load; words of types that are not known have no meaning.
+-- The load of the way to the border, which a word of type CLOSED says.
+local function show_near(word, sub)
+	local load = load_of(word:bitfield(6, 10))
+
+	sub:add(f.load_near, word, load)
+	sub:add(f.load_time, word, 8192 * 2 ^ word:bitfield(2, 4))
+	sub:append_text(string.format(", to the border %.3f", load))
+end
+
+-- The option with a load; words of types that are not known have no meaning.
 local function show_load(option, tree)
 	local sub = tree:add(fairlane, option)
 	local code = option(4, 2):bitfield(6, 10)
@@ -95,9 +111,7 @@ local function show_load(option, tree)
 	local reverse = option(6, 2):bitfield(0, 2)
 
 	if forward == CLOSED then
-		sub:add(f.load_near, option(4, 2), load_of(code))
-		sub:add(f.load_time, option(4, 2), 8192 * 2 ^ option(4, 2):bitfield(2, 4))
-		sub:append_text(string.format(", to the border %.3f", load_of(code)))
+		show_near(option(4, 2), sub)
 	elseif forward == OPEN then
 		sub:add(f.load, option(4, 2), load_of(code))
 		sub:add(f.load_time, option(4, 2), 8192 * 2 ^ option(4, 2):bitfield(2, 4))
@@ -209,8 +223,40 @@ local function show_credit(options, tree)
 	end
 end
 
--- A postdissector sees the segment when TCP is done with it.
+-- A border router's message, from its ICMP header on: a word, then IP and TCP header of the
+-- data. Others use this type too: what does not begin as ours does is left alone.
+local function show_message(message, tree)
+	if message:len() < 8 or message(1, 1):uint() ~= 0 or message(4, 2):uint() ~= LOAD_EXID or
+	   message(6, 2):bitfield(0, 2) ~= CLOSED then
+		return
+	end
+	local sub = tree:add(fairlane, message)
+	local v6 = message:len() > 8 and message(8, 1):bitfield(0, 4) == 6
+	local header = v6 and 40 or message:len() > 8 and 4 * message(8, 1):bitfield(4, 4) or 0
+
+	show_near(message(6, 2), sub)
+	if header < 20 or message:len() < 8 + header + 20 then
+		sub:add_proto_expert_info(malformed)
+		return
+	end
+	local from = tostring(v6 and message(16, 16):ipv6() or message(20, 4):ipv4())
+	local to = tostring(v6 and message(32, 16):ipv6() or message(24, 4):ipv4())
+	local tcp = message(8 + header, 20)
+
+	sub:add(f.of, message(8, header + 4), string.format("%s:%u %s:%u", from, tcp(0, 2):uint(),
+		to, tcp(2, 2):uint()))
+	sub:add(f.of_seq, tcp(4, 4), tcp(4, 4):uint())
+end
+
+-- A postdissector sees the packet when TCP or ICMP is done with it.
 function fairlane.dissector(buffer, _, tree)
+	local icmp, icmpv6 = icmp_type(), icmpv6_type()
+
+	if icmp and icmp.value == ICMP_TYPE then
+		show_message(buffer(icmp.offset):tvb()(), tree)
+	elseif icmpv6 and icmpv6.value == ICMPV6_TYPE then
+		show_message(buffer(icmpv6.offset):tvb()(), tree)
+	end
 	local length, source = tcp_header(), tcp_source()
 
 	if not length or not source or length.value < 28 then
