@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck disable=SC2016,SC2034,SC2086,SC2154,SC2317 # awk; lib/guided.sh has the other half; words; called by name
 #
-# HPCC on live sockets, in virtual time, or the control $CC with ports that stamp $STAMP;
+# HPCC on live sockets, in virtual time, or the control $CC with ports that stamp $STAMP, of whose
+# flows each has $FAIR permille of the mean;
 # lib/guided.sh has the topology. Names of tests as arguments select. $MODULES is the modules' folder.
 set -u
 # shellcheck disable=SC1090,SC1091 # guest.sh is looked at by itself
@@ -26,7 +27,7 @@ test_both_families()
 	for to in 10.0.2.1 fd00:2::1; do
 		flows 4 100:all:mark 400:all:mark
 		full 400 300 930
-		fair 400 900
+		fair 400 ${FAIR:-900}
 		expect "flows that fell back" "$(all 400 fallback)" -eq 0
 	done
 	to=''
