@@ -31,6 +31,10 @@
 
 /* Smallest window: a packet in 1024 RTTs. */
 #define SWIFT_MIN_WND		(FL_WND_ONE >> 10)
+/* Receivers wait at least so long for a second packet before they acknowledge one. A window
+ * of less than two would shrink with each such ACK, and stay at the smallest one for ever.
+ */
+#define SWIFT_DELACK_NS		(40U * NSEC_PER_MSEC)
 /* Target scaling is complete below this many packets (Swift: fs_min 0.1). */
 #define SWIFT_SCALE_MIN_Q8	26
 /* Target scaling begins below this many packets (Swift: fs_max 100). */
@@ -299,6 +303,9 @@ static void swift_cong_control(FL_CONG_CONTROL_ARGS)
 		s.delay_ns = fl_owd_sample(sw->tel, s.now_ns, s.rtt_ns, base_ns,
 					   READ_ONCE(pf->noise_ns));
 	}
+	/* a late ACK of a packet that came alone is no queue */
+	if (s.delay_ns >= SWIFT_DELACK_NS && sw->wnd < 2 * FL_WND_ONE)
+		s.delay_ns = sw->base_ns;
 	t.target_ns = fl_swift_scaled_target(&sc, sw->target_ns, sw->wnd);
 	t.ai_wnd = sw->ai_wnd;
 	t.max_wnd = max_t(u64, (u64)SWIFT_MAX_BDP * sw->bdp_pkts, 16) <<
