@@ -252,6 +252,21 @@ static inline void fl_set_wnd(struct tcp_sock *tp, u64 pkts, unsigned long rate)
 }
 
 /**
+ * fl_send_soon() - have the stack send what a new window lets it, where no ACK will do it
+ * @sk: the socket; caller holds its lock
+ *
+ * The stack's own pacing timer does it: it looks who owns the socket.
+ */
+static inline void fl_send_soon(struct sock *sk)
+{
+	if (hrtimer_is_queued(&tcp_sk(sk)->pacing_timer))
+		return;
+	sock_hold(sk);
+	hrtimer_start(&tcp_sk(sk)->pacing_timer, 0,
+		      HRTIMER_MODE_REL_PINNED_SOFT);
+}
+
+/**
  * fl_apply_wnd() - put a window into a socket
  * @sk: the socket; caller holds its lock
  * @wnd: window, packets << FL_WND_SHIFT, above 0

@@ -269,6 +269,7 @@ void fl_attr_info(struct sock *sk, const struct fl_sock *f,
 void fl_tuple_of(const struct sock *sk, struct fl_tuple *t);
 struct sock *fl_lookup_by_tuple(struct net *net, const struct fl_tuple *t,
 				int ifindex);
+struct sock *fl_lookup_listener(const struct sock *sk);
 bool fl_lookup_accepted(struct net *net, const struct sock *sk);
 struct sock *fl_lookup_by_cookie(struct net *net, u64 cookie);
 void fl_lookup_each(struct net *net, void (*act)(struct sock *sk, void *arg),

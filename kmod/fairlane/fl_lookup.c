@@ -106,6 +106,20 @@ struct sock *fl_lookup_by_tuple(struct net *net, const struct fl_tuple *t,
 }
 
 /**
+ * fl_lookup_listener() - the listener that a socket was copied from
+ * @sk: the copy, which has the listener's addresses still
+ *
+ * Of several listeners with these addresses any. Context: RCU. Return: not held, or NULL.
+ */
+struct sock *fl_lookup_listener(const struct sock *sk)
+{
+	struct fl_tuple t;
+
+	fl_tuple_of(sk, &t);
+	return fl_listener(sock_net(sk), &t, sk->sk_bound_dev_if);
+}
+
+/**
  * fl_lookup_accepted() - was this connection accepted, not made, here?
  * @net: the namespace
  * @sk: the connection

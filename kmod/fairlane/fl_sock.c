@@ -366,16 +366,21 @@ const struct fl_profile *fl_profile_for(const struct sock *sk,
 }
 EXPORT_SYMBOL_GPL(fl_profile_for);
 
-/* A socket was copied from its listener. Context: softirq, the copy is locked
- * and nobody knows it yet.
+/* A socket was copied from its listener. Its cookie is the listener's still; newer kernels
+ * have none there. Context: softirq, the copy is locked and nobody knows it yet.
  */
 static void fl_on_copy(struct sock *sk)
 {
 	struct fl_ns *ns = fl_ns_of(sock_net(sk));
 	u64 cookie = atomic64_read(&sk->sk_cookie);
 	struct fl_sock *listener, *f;
+	struct sock *lsk;
 
 	rcu_read_lock();
+	if (!cookie && !xa_empty(&ns->flows)) {
+		lsk = fl_lookup_listener(sk);
+		cookie = lsk ? atomic64_read(&lsk->sk_cookie) : 0;
+	}
 	listener = cookie ? xa_load(&ns->flows, cookie) : NULL;
 	if (listener && READ_ONCE(listener->own.present)) {
 		f = fl_sock_create(sk, GFP_ATOMIC);

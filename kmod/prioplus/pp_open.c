@@ -112,18 +112,6 @@ void pp_apply(struct pp_flow *fl)
 		fl_owd_pace(fl->sk, wnd, fl->chan->base_ns, fl->extra_ns);
 }
 
-/* Have the stack's own timer send: it has the lock and looks who owns the socket. Context:
- * socket lock held.
- */
-static void pp_send_soon(struct sock *sk)
-{
-	if (hrtimer_is_queued(&tcp_sk(sk)->pacing_timer))
-		return;
-	sock_hold(sk);
-	hrtimer_start(&tcp_sk(sk)->pacing_timer, 0,
-		      HRTIMER_MODE_REL_PINNED_SOFT);
-}
-
 /* Send with a packet. Context: socket lock held. */
 static void pp_go_on(struct pp_flow *fl)
 {
@@ -133,7 +121,7 @@ static void pp_go_on(struct pp_flow *fl)
 	pp_go(&fl->core, FL_WND_ONE, tcp_sk(fl->sk)->snd_nxt);
 	pp_trace_state(fl, 0);
 	pp_apply(fl);
-	pp_send_soon(fl->sk);
+	fl_send_soon(fl->sk);
 }
 
 /**
@@ -225,7 +213,7 @@ static void pp_train_begins(struct pp_flow *fl)
 	ns = min_t(u64, (u64)fl->train_pkts * gap_ns, U32_MAX);
 	pp_apply(fl);
 	fl_pace_wnd(fl->sk, fl->train_pkts * (u64)FL_WND_ONE, ns);
-	pp_send_soon(fl->sk);
+	fl_send_soon(fl->sk);
 	pp_probe_after(fl, ns);
 }
 
