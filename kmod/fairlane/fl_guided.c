@@ -197,13 +197,16 @@ void fl_guided_told(struct sock *sk)
 	struct fl_guided *g = fl_guided_of(sk);
 	const struct fl_guided_ops *ops;
 
-	if (!g || !gs->tel || !g->telling)
+	if (!g || !gs->tel)
 		return;
 	ops = fl_guided_ops_of(g);
 	/* the next ACK does not say it again */
 	g->nears = READ_ONCE(gs->tel->nears);
-	if (ops->near(sk, gs, g))
-		ops->apply(sk, gs, g);
+	if (!ops->near(sk, gs, g))
+		return;
+	ops->apply(sk, gs, g);
+	if (tcp_send_head(sk) && tcp_snd_cwnd(tcp_sk(sk)) > tcp_packets_in_flight(tcp_sk(sk)))
+		fl_send_soon(sk);
 }
 EXPORT_SYMBOL_GPL(fl_guided_told);
 

@@ -99,8 +99,8 @@ struct fl_guided_sock {
  * @waits: an ACK, before anything else is done with it; true: nothing else shall be; optional
  * @heard: an ACK with an echo; what has come, and an RTT, ns, 0: none. It calls
  *	fl_guided_begin() if the flow is not @telling
- * @near: a border router has told of the way to it, without an ACK; optional. Return: the
- *	rate may be another now
+ * @near: a border router has told of the way to it, without an ACK; optional. It may call
+ *	fl_guided_begin() as well. Return: the rate may be another now
  * @apply: put rate and window into the socket
  * @cut: losses or CE marks, once for each recovery; the new state
  * @slow: rates of a packet in many RTTs are meant, its gaps are no silence. (HPCC's are not: a

@@ -7,12 +7,10 @@
  * router asks for. The former steers HPCC's law (hpcc/core/) in rounds of some 20 us, the
  * latter is a bound; the flow sends at the smaller of both (core/mlcc.c, equation 10).
  *
- * Nothing of what is sent is heard for the long round trip. After the first, which carries the
- * initial window, a flow begins with a share of the line (ml_start()).
- *
- * The load of the way to the border comes with ACKs, and in messages of the router's own where
- * none come (fairlane/fl_message.c): a flow that has just begun to send fast would be blind for a
- * long round trip, hundreds of those of the near loop.
+ * No ACK of what is sent comes for the long round trip, hundreds of those of the near loop. The
+ * load of the way to the border comes with ACKs, and in messages of the router's own where none
+ * come (fairlane/fl_message.c). With the first, which is about its first packet, a flow begins
+ * with a share of the line (ml_start()); without messages with the first ACK.
  *
  * A flow that is told no rate for 4 RTTs is HPCC from end to end: within a datacenter, or
  * where no border router is set up. Without telemetry it is Reno (fairlane/fl_guided.h).
@@ -26,6 +24,13 @@
 
 #include "hpcc/hp_flow.h"
 #include "hpcc/core/mlcc.h"
+
+/* A round of the near loop takes as long as so many packets at the line's rate at least, as one
+ * behind the receiver's router does: over less a load says whether a packet was there.
+ */
+#define ML_ROUND_PKTS		8
+/* Longest RTT that is believed of a handshake, us. */
+#define ML_HANDSHAKE_MAX_US	1000000
 
 static struct kmem_cache *ml_cache;
 
@@ -55,12 +60,14 @@ static struct fl_settings ml_table = {
  * @hp: what it has in common with HPCC; its rate is R_NS, or that from end to end
  * @ml: what border routers have told
  * @near_ns: setting
+ * @least_rtt: a round of the near loop takes so long at least, as of fl_load_rtt()
  * @messages: setting
  */
 struct ml_flow {
 	struct hp_flow hp;
 	struct ml_core ml;
 	u32 near_ns;
+	u8 least_rtt;
 	bool messages;
 };
 
@@ -74,7 +81,7 @@ static void ml_tell_rtt(const struct fl_guided_sock *gs, const struct ml_flow *f
 {
 	u32 near_ns = fl->ml.near ? 1U << (FL_LOAD_RTT_NS_SHIFT + fl->ml.near_rtt) : fl->near_ns;
 
-	hp_tell_rtt(gs, fl->hp.g.telling && !fl->ml.border ? hp_act_ns(&fl->hp) : near_ns);
+	hp_tell_rtt(gs, fl->hp.g.telling && !ml_apart(&fl->ml) ? hp_act_ns(&fl->hp) : near_ns);
 }
 
 static void ml_know_rtt(const struct fl_guided_sock *gs, struct fl_guided *g)
@@ -88,9 +95,13 @@ static void ml_refresh(const struct sock *sk, const struct fl_guided_sock *gs,
 {
 	const struct ml_settings *own = fl_profile_part(pf, &ml_table);
 	struct ml_flow *fl = ml_flow_of(g);
+	u64 round_ns;
 
 	hp_configure(sk, gs, &fl->hp, pf);
 	fl->near_ns = READ_ONCE(own->mlcc_near_rtt_ns);
+	round_ns = div64_u64((u64)ML_ROUND_PKTS * fl->hp.wire_bytes * NSEC_PER_SEC,
+			     fl->hp.par.max_bytes);
+	fl->least_rtt = fl_load_rtt(min_t(u64, round_ns, U32_MAX));
 	fl->messages = READ_ONCE(own->mlcc_messages);
 	ml_tell_rtt(gs, fl);
 }
@@ -111,7 +122,7 @@ static void ml_heard_near(struct ml_flow *fl, const struct fl_tel *tel, u64 now_
 	u32 load = fl_load_of(word);
 	bool first = !fl->ml.near;
 	u64 start = ml_start(&fl->ml, fl->hp.par.whole_bytes, load);
-	bool turned = ml_on_near(&fl->ml, now_ns, fl_load_time(word));
+	bool turned = ml_on_near(&fl->ml, now_ns, max(fl_load_time(word), fl->least_rtt));
 
 	if (first && start > fl->hp.core.rate) {
 		hp_restart(&fl->hp.g, now_ns, start);
@@ -121,14 +132,37 @@ static void ml_heard_near(struct ml_flow *fl, const struct fl_tel *tel, u64 now_
 	}
 }
 
-/* Likewise, in a message: it counts once an ACK has brought the rate of the far border router. */
+/* A message is the first that the flow hears: the handshake has measured its RTT. Return: it has */
+static bool ml_begin(struct sock *sk, struct ml_flow *fl)
+{
+	struct fl_guided *g = &fl->hp.g;
+	u32 rtt_us = min_t(u32, tcp_sk(sk)->srtt_us >> 3, ML_HANDSHAKE_MAX_US);
+
+	if (!hp_base_ns(g)) {
+		if (!rtt_us)
+			return false;
+		g->base_ns = rtt_us * NSEC_PER_USEC;
+		hp_know_window(&fl->hp);
+	}
+	hp_begin(sk, &fl->hp);
+	g->last_echo_ns = ktime_get_ns();
+	g->unheard_pkts = 0;
+	return true;
+}
+
+/* Likewise, in a message: what the border router tells a flow that begins, or one that ACKs have
+ * brought the rate of the far border router. A flow that has fallen back needs an ACK: of the way
+ * behind the border a message says nothing.
+ */
 static bool ml_near(struct sock *sk, const struct fl_guided_sock *gs, struct fl_guided *g)
 {
 	struct ml_flow *fl = ml_flow_of(g);
 
-	if (!fl->messages || !fl->ml.border || !hp_base_ns(g))
+	if (!fl->messages || (fl->ml.heard && !fl->ml.border))
 		return false;
-	ml_heard_near(fl, gs->tel, ktime_get_ns(), tcp_sk(sk)->app_limited);
+	if (!g->telling && (g->ever || !ml_begin(sk, fl)))
+		return false;
+	ml_heard_near(fl, gs->tel, ktime_get_ns(), !tcp_send_head(sk));
 	g->updates++;
 	return true;
 }
@@ -149,6 +183,7 @@ static void ml_heard(struct sock *sk, const struct fl_guided_sock *gs, struct fl
 		border = false;
 		fl->ml.border = false;
 	}
+	fl->ml.heard = true;
 	ml_expire(&fl->ml, g->ack_ns, max_t(u64, hp_base_ns(g),
 					    (u64)(tcp_sk(sk)->srtt_us >> 3) * NSEC_PER_USEC));
 	if (what & FL_GUIDED_TELL)
@@ -166,6 +201,13 @@ static void ml_heard(struct sock *sk, const struct fl_guided_sock *gs, struct fl
 		/* nobody tells of the way to the border: steps, until losses halve them */
 		hp_heard_load(sk, &fl->hp, fl->hp.par.eta, rs);
 	g->updates++;
+}
+
+/* After a pause nothing that was told is true: the flow begins as a new one. */
+static void ml_restart(struct fl_guided *g, u64 now_ns, u64 rate)
+{
+	ml_again(&ml_flow_of(g)->ml);
+	hp_restart(g, now_ns, rate);
 }
 
 static void ml_info(const struct fl_guided *g, struct fl_info *info)
@@ -195,7 +237,7 @@ static const struct fl_guided_ops ml_guided = {
 	.near = ml_near,
 	.apply = ml_apply,
 	.cut = hp_cut,
-	.restart = hp_restart,
+	.restart = ml_restart,
 	.rtt_ns = hp_base_ns,
 	.info = ml_info,
 };

@@ -11,6 +11,28 @@
 #include "mlcc.h"
 
 /**
+ * ml_again() - the flow begins anew after a pause: nothing has been told
+ * @ml: the flow
+ */
+void ml_again(struct ml_core *ml)
+{
+	ml->border = false;
+	ml->near = false;
+	ml->heard = false;
+}
+
+/**
+ * ml_apart() - does the flow act in rounds of the near loop?
+ * @ml: the flow
+ *
+ * It does with a border router at the far end, and before it can know whether there is one.
+ */
+bool ml_apart(const struct ml_core *ml)
+{
+	return ml->border || (ml->near && !ml->heard);
+}
+
+/**
  * ml_on_tell() - the far border router asks for a rate
  * @ml: the flow
  * @now_ns: monotonic time, ns
@@ -49,10 +71,9 @@ bool ml_on_near(struct ml_core *ml, u64 now_ns, u8 rtt)
  * @share: what a flow may have of a line that it finds, bytes/s
  * @load: the load that has come, << FL_LOAD_HOST_SHIFT
  *
- * Nothing is heard of what is sent next for the long round trip, in which HPCC's steps would
- * take the flow from its initial window to its share some hundred times. The paper's flows
- * begin with the line's rate, blindly. This one begins with a part of the line, less if
- * something waits already.
+ * HPCC's steps would take a flow from its initial window to its share in hundreds of rounds. The
+ * paper's flows begin with the line's rate, blindly. This one begins with a part of the line, less
+ * if something waits already.
  *
  * Return: bytes/s.
  */
@@ -60,7 +81,7 @@ u64 ml_start(const struct ml_core *ml, u64 share, u32 load)
 {
 	if (load > BIT(FL_LOAD_HOST_SHIFT))
 		share = div_u64(share << FL_LOAD_HOST_SHIFT, load);
-	return min_t(u64, share, ml->told);
+	return ml_rate(ml, share);
 }
 
 /**

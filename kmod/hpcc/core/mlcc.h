@@ -24,6 +24,7 @@
  * @near_rtt: time of the near loop, as of fl_load_rtt()
  * @border: @told is in force
  * @near: so is the near loop
+ * @heard: an ACK has told something since the flow began, or began again after a pause
  */
 struct ml_core {
 	u64 told;
@@ -34,8 +35,11 @@ struct ml_core {
 	u8 near_rtt;
 	bool border;
 	bool near;
+	bool heard;
 };
 
+void ml_again(struct ml_core *ml);
+bool ml_apart(const struct ml_core *ml);
 void ml_on_tell(struct ml_core *ml, u64 now_ns, u64 rate);
 bool ml_on_near(struct ml_core *ml, u64 now_ns, u8 rtt);
 u64 ml_start(const struct ml_core *ml, u64 share, u32 load);

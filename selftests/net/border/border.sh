@@ -266,6 +266,55 @@ test_messages()
 	empty
 }
 
+# What $1 is in the report's only flow.
+told_of() { awk -v w="$1" '{ for (i = 1; i < NF; i++) if ($i == w) print $(i + 1) }' /run/a; }
+
+# The first packet of a flow, and the first after a pause, brings a message: the flow does not wait a
+# long round trip with its initial window. A packet of its own is told once.
+test_first_flight()
+{
+	for to in 10.0.3.2 fd00:3::2; do
+		for on in 1 0; do
+			in_ns ba sysctl -q -w net.fairlane.research.mlcc_messages=$on
+			cc=mlcc flows 1 -b 60000
+			told_of end > /run/end$on
+			cc=mlcc flows 1 100:all:mbps=0 199:all:mark 200:all:mbps=-1 203:all:mark
+			all 203 bytes > /run/after$on
+		done
+		expect "us sooner" $(($(cat /run/end0) - $(cat /run/end1))) -ge 800
+		expect "bytes more after a pause" $(($(cat /run/after1) - $(cat /run/after0))) -ge 80000
+		in_ns ba sysctl -q -w net.fairlane.research.mlcc_messages=1
+		before=$(border b1 messages)
+		cc=mlcc flows 1 -b 1000
+		expect "messages about a packet" $(($(border b1 messages) - before)) -eq 1
+	done
+	to=''
+	# a router that has not seen the handshake waits for more packets
+	(sleep 0.1; roles_anew) &
+	cc=mlcc flows 1 90:all:mbps=0 200:all:mbps=-1 201:all:mark
+	wait
+	expect "packets without a handshake" "$(border b1 near_read)" -ge 8
+	# in the debug kernel a millisecond is not over so soon
+	[ "$(border b1 near_read)" -gt 16 ] || expect "messages without a handshake" "$(border b1 messages)" -eq 0
+	empty
+}
+
+# A middlebox takes telemetry from all ACKs, messages pass: they tell nothing of the way behind the
+# border. The flow falls back, once, and messages do not take it back to the near loop.
+test_messages_alone()
+{
+	tc -n b1 qdisc replace dev east clsact || fault clsact
+	tc -n b1 filter add dev east ingress protocol ip u32 match u32 0xfd08464d 0xffffffff at 40 \
+		action pedit munge offset 40 u32 set 0xfd08464e pipe action csum tcp || fault "filter"
+	before=$(heard ba fallbacks) taken=$(heard ba messages)
+	cc=mlcc flows 1 100:all:mark 300:all:mark 400:all:mark
+	expect "messages" $(($(heard ba messages) - taken)) -ge 100
+	expect "fallen back" "$(all 300 fallback)$(all 400 fallback)" -eq 11
+	expect "fallbacks" $(($(heard ba fallbacks) - before)) -eq 1
+	tc -n b1 qdisc del dev east clsact
+	empty
+}
+
 # Messages about what was not sent, was acknowledged long ago or is another's are not believed,
 # damaged and unknown ones not looked at.
 test_forged_messages()
@@ -389,6 +438,6 @@ show_state()
 # The stack distrusts times below 1 us, and booting takes none here.
 sleep 0.01
 load_modules lablink fairlane tcp_hpcc tcp_mlcc sch_fabric || exit 1
-tests=${*:-both_families mlcc shown others both_ways forged messages forged_messages ports_that_go
+tests=${*:-both_families mlcc shown others both_ways forged messages first_flight messages_alone forged_messages ports_that_go
 	bands_that_go strangers many}
 run_tests 1 $tests

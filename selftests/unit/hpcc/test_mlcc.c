@@ -70,8 +70,12 @@ TEST(rounds_of_the_near_loop)
 /* The first load: a share of the line, the less the more waits, not beyond what is told. */
 TEST(begin_with_a_share)
 {
-	struct ml_core ml = { .told = 10 * GBIT };
+	struct ml_core ml = { 0 };
 
+	/* nothing is told before the first ACK comes */
+	CHECK_EQ(ml_start(&ml, 6 * GBIT, 1 << 15), 6 * GBIT);
+	CHECK_EQ(ml_start(&ml, 6 * GBIT, 2 << FL_LOAD_HOST_SHIFT), 3 * GBIT);
+	ml_on_tell(&ml, 1000, 10 * GBIT);
 	CHECK_EQ(ml_start(&ml, 6 * GBIT, 1 << 15), 6 * GBIT);
 	CHECK_EQ(ml_start(&ml, 6 * GBIT, 1 << FL_LOAD_HOST_SHIFT), 6 * GBIT);
 	CHECK_EQ(ml_start(&ml, 6 * GBIT, 4 << FL_LOAD_HOST_SHIFT), 3 * GBIT / 2);
@@ -90,6 +94,28 @@ TEST(older_than_the_beginning)
 	CHECK(ml_starting(&ml, now_ns));
 	CHECK(ml_starting(&ml, now_ns + 4 * ROUND_NS - 1));
 	CHECK(!ml_starting(&ml, now_ns + 4 * ROUND_NS));
+}
+
+/* Rounds of the near loop: with a far border router, or until an ACK says that there is none; a
+ * pause forgets both.
+ */
+TEST(two_loops)
+{
+	struct ml_core ml = { 0 };
+
+	CHECK(!ml_apart(&ml));
+	ml_on_near(&ml, 1000, NEAR_RTT);
+	CHECK(ml_apart(&ml));
+	ml.heard = true;
+	CHECK(!ml_apart(&ml));
+	ml_on_tell(&ml, 2000, GBIT);
+	CHECK(ml_apart(&ml));
+	ml_again(&ml);
+	CHECK(!ml_apart(&ml));
+	CHECK(!ml.heard);
+	CHECK_EQ(ml_rate(&ml, 5 * GBIT), 5 * GBIT);
+	ml_on_near(&ml, 3000, NEAR_RTT);
+	CHECK(ml_apart(&ml));
 }
 
 UNIT_MAIN
