@@ -53,9 +53,10 @@ static void explain(void)
 static void explain_class(void)
 {
 	fprintf(stderr,
-		"Usage: ... fabric [ strict | weight N | quantum SIZE ] [ queue fifo|isolate|pfc ]\n"
+		"Usage: ... fabric [ strict | weight N | quantum SIZE ]\n"
+		"                  [ queue fifo|isolate|pfc|hash [ N ] ]\n"
 		"                  [ limit SIZE ]\n"
-		"                  [ packets N ] [ rate RATE|none [ burst SIZE ] ]\n"
+		"                  [ packets N ] [ rate RATE|none [ burst SIZE ] [ each SIZE ] ]\n"
 		"                  [ ecn off | ecn SIZE [ SIZE [ prob P ] ] [ enqueue|dequeue ]\n"
 		"                    | ecn-delay TIME [ TIME [ prob P ] ] [ drop|pass ] ]\n"
 		"                  [ green SIZE ] [ yellow SIZE ] [ red SIZE ]\n"
@@ -65,7 +66,7 @@ static void explain_class(void)
 		"  weight     round robin, N times 1514 bytes a turn; quantum: that many bytes\n"
 		"  limit      bytes that may wait in this band (0: only the port's limit)\n"
 		"  packets    packets that may wait in this band (0: no limit)\n"
-		"  rate       of this band, burst beyond it\n"
+		"  rate       of this band, burst beyond it; each packet counts as each bytes\n"
 		"  ecn        mark above SIZE waiting; with two, from never at the first to\n"
 		"             probability P (default 1) at the second, always above\n"
 		"  ecn-delay  the same by queueing delay; drop or pass what cannot be marked\n"
@@ -185,7 +186,7 @@ static int parse_bands(int argc, char **argv, struct nlmsghdr *n)
  * @port: options of the port
  * @bands: options of the bands. "@" becomes the rate of credits, "@TIME" (ns) the
  *	bytes that the line carries in that time, at least PRESET_ECN_FRAMES frames for each
- *	PRESET_ECN_NS
+ *	PRESET_ECN_NS; "~TIME" the time of these bytes
  * @credit_permille: part of the line that credits ask for; 0: there are none
  */
 struct preset {
@@ -196,21 +197,24 @@ struct preset {
 };
 
 static const struct preset presets[] = {
-	/* thresholds that keep green data's queue short beside DCTCP */
+	/*
+	 * Thresholds that keep green data's queue short beside DCTCP. Marks go by time: a band
+	 * that has half of the line would else keep its queue for twice as long.
+	 */
 	{ "flexpass",
 	  "limit 4mb bands 3 dscp 40:1 41,43:2 42:2:red",
-	  "band 1 strict packets 10 rate @ burst 172 band 2 weight 1 ecn @10000 enqueue red @40000 band 3 weight 1 ecn @78000 enqueue",
+	  "band 1 strict packets 10 rate @ burst 172 each 86 band 2 weight 1 ecn-delay ~10000 red @40000 band 3 weight 1 ecn-delay ~78000",
 	  480,
 	},
 	/* FlexPass sec. 6: 40 Gbit/s, credits for half of the line */
 	{ "flexpass-paper",
 	  "limit 4mb bands 3 dscp 40:1 41,43:2 42:2:red",
-	  "band 1 strict packets 10 rate @ burst 172 band 2 weight 1 ecn 65000 enqueue red 150000 band 3 weight 1 ecn 100000 enqueue",
+	  "band 1 strict packets 10 rate @ burst 172 each 86 band 2 weight 1 ecn 65000 enqueue red 150000 band 3 weight 1 ecn 100000 enqueue",
 	  500,
 	},
 	{ "expresspass",
 	  "limit 4mb bands 2 dscp 40:1",
-	  "band 1 strict packets 10 rate @ burst 172 band 2 weight 1",
+	  "band 1 strict packets 10 rate @ burst 172 each 86 band 2 weight 1",
 	  1000,
 	},
 	{ "dctcp", "limit 4mb ecn 97500 enqueue", "", 0 },
@@ -241,7 +245,7 @@ struct preset_line {
 
 static int parse_port(int argc, char **argv, struct nlmsghdr *n);
 
-/* The value that a word with "@" stands for. */
+/* The value that a word with "@" or "~" stands for. */
 static char *preset_value(struct preset_line *line, const char *word)
 {
 	uint64_t wire = line->mtu + PRESET_FRAME_WIRE, bytes, least;
@@ -257,7 +261,13 @@ static char *preset_value(struct preset_line *line, const char *word)
 	} else {
 		bytes = line->rate_bps / 1000 * ns / 8000000;
 		least = (wire - 24) * PRESET_ECN_FRAMES * ns / PRESET_ECN_NS;
-		snprintf(at, room, "%" PRIu64, bytes > least ? bytes : least);
+		if (*word == '@')
+			snprintf(at, room, "%" PRIu64, bytes > least ? bytes : least);
+		else if (bytes >= least)
+			snprintf(at, room, "%" PRIu64 "ns", ns);
+		else
+			snprintf(at, room, "%" PRIu64 "ns",
+				 least * 8000000000 / line->rate_bps);
 	}
 	line->used += strlen(at) + 1;
 	return at;
@@ -271,7 +281,8 @@ static int preset_words(char *text, char **words, struct preset_line *line)
 
 	for (word = strtok(text, " "); word && count < PRESET_WORDS_MAX;
 	     word = strtok(NULL, " "))
-		words[count++] = *word == '@' ? preset_value(line, word) : word;
+		words[count++] = *word == '@' || *word == '~' ?
+				 preset_value(line, word) : word;
 	return count;
 }
 

@@ -423,6 +423,9 @@ int fabric_print_copt(struct qdisc_util *qu, FILE *f, struct rtattr *opt)
 	if (queue && queue < __FABRIC_QUEUE_MAX)
 		print_color_string(PRINT_ANY, COLOR_NONE, "queue", "queue %s ",
 				   fabric_queue_names[queue]);
+	if (tb[TCA_FABRIC_CLASS_QUEUES])
+		print_color_uint(PRINT_ANY, COLOR_NONE, "queues", "%u ",
+				 attr_u8(tb[TCA_FABRIC_CLASS_QUEUES]));
 	if (tb[TCA_FABRIC_CLASS_LIMIT_BYTES])
 		print_setting("limit", "limit",
 			      attr_u32(tb[TCA_FABRIC_CLASS_LIMIT_BYTES]),
@@ -438,6 +441,10 @@ int fabric_print_copt(struct qdisc_util *qu, FILE *f, struct rtattr *opt)
 			      attr_u32(tb[TCA_FABRIC_CLASS_BURST_BYTES]),
 			      size_units);
 	}
+	if (tb[TCA_FABRIC_CLASS_EACH_BYTES])
+		print_setting("each", "each",
+			      attr_u32(tb[TCA_FABRIC_CLASS_EACH_BYTES]),
+			      size_units);
 	print_band_ecn(tb);
 	print_band_limits(tb);
 	return 0;
@@ -670,6 +677,19 @@ static void print_band_stats(struct rtattr *nest)
 	close_json_array(PRINT_JSON, NULL);
 }
 
+/* The state of queues of flows. */
+static const char * const hash_names[FABRIC_HASH_MAX + 1] = {
+	[FABRIC_HASH_USED] = "used",
+	[FABRIC_HASH_USED_MAX] = "used_max",
+	[FABRIC_HASH_HELD] = "held",
+	[FABRIC_HASH_HELD_BYTES] = "held_bytes",
+	[FABRIC_HASH_HELD_NS] = "held_ns",
+	[FABRIC_HASH_HOLDS] = "holds",
+	[FABRIC_HASH_SHARED] = "shared",
+	[FABRIC_HASH_EXPIRED] = "expired",
+	[FABRIC_HASH_OVER] = "over",
+};
+
 /* What the border router has counted. */
 static const char * const border_names[FABRIC_BORDER_MAX + 1] = {
 	[FABRIC_BORDER_CONNS] = "connections",
@@ -745,6 +765,7 @@ int fabric_print_xstats(struct qdisc_util *qu, FILE *f, struct rtattr *xstats)
 	print_port(tb);
 	print_delay(tb);
 	print_counts(tb[TCA_FABRIC_STATS_STAMPS], "telemetry", stamp_names, FABRIC_STAMPED_MAX);
+	print_counts(tb[TCA_FABRIC_STATS_HASH], "hash", hash_names, FABRIC_HASH_MAX);
 	print_counts(tb[TCA_FABRIC_STATS_BORDER], "border", border_names, FABRIC_BORDER_MAX);
 	print_flows(tb[TCA_FABRIC_STATS_FLOWS]);
 	print_colours(tb[TCA_FABRIC_STATS_COLOURS]);

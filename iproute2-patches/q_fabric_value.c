@@ -374,7 +374,9 @@ static int word_of(const char *text, const char * const *words, int count)
 }
 
 const char * const fabric_frames_names[4] = { "none", "tell", "hear", "both" };
-const char * const fabric_queue_names[__FABRIC_QUEUE_MAX] = { "fifo", "isolate", "pfc" };
+const char * const fabric_queue_names[__FABRIC_QUEUE_MAX] = {
+	"fifo", "isolate", "pfc", "hash"
+};
 
 const char * const fabric_role_names[__FABRIC_ROLE_MAX] = { "none", "wan", "lan" };
 const char * const fabric_form_names[__FABRIC_FLOW_MAX] = { "filter", "damped", "printed" };
@@ -401,7 +403,24 @@ VALUE_WORD(stamp, fabric_stamp_names, __FABRIC_STAMP_MAX)
 VALUE_WORD(role, fabric_role_names, __FABRIC_ROLE_MAX)
 VALUE_WORD(form, fabric_form_names, __FABRIC_FLOW_MAX)
 VALUE_WORD(frames, fabric_frames_names, 4)
-VALUE_WORD(queue, fabric_queue_names, __FABRIC_QUEUE_MAX)
+
+/* A kind of queue; "hash" may be followed by how many. */
+static int value_queue(int argc, char **argv, struct nlmsghdr *n, int type)
+{
+	unsigned long queues;
+	char *end;
+
+	if (value_word(argv, n, type, fabric_queue_names, __FABRIC_QUEUE_MAX) < 0)
+		return -1;
+	if (strcmp(argv[1], fabric_queue_names[FABRIC_QUEUE_HASH]) || argc < 3 ||
+	    *argv[2] < '0' || *argv[2] > '9')
+		return 1;
+	queues = strtoul(argv[2], &end, 10);
+	if (*end || queues > UINT8_MAX)
+		return -2;
+	fabric_put_u8(n, TCA_FABRIC_CLASS_QUEUES, queues);
+	return 2;
+}
 
 static int value_alpha(int argc, char **argv, struct nlmsghdr *n, int type)
 {
@@ -456,6 +475,7 @@ const struct fabric_option fabric_band_options[] = {
 	{ "packets", TCA_FABRIC_CLASS_LIMIT_PACKETS, value_u32, 0 },
 	{ "rate", TCA_FABRIC_CLASS_RATE_BPS, value_rate, 0 },
 	{ "burst", TCA_FABRIC_CLASS_BURST_BYTES, value_size, 0 },
+	{ "each", TCA_FABRIC_CLASS_EACH_BYTES, value_size, 0 },
 	{ "ecn", TCA_FABRIC_CLASS_ECN_MAX, value_band_ecn, 0 },
 	{ "ecn-delay", TCA_FABRIC_CLASS_ECN_MAX, value_band_ecn_delay, 0 },
 	{ "green", TCA_FABRIC_CLASS_GREEN_BYTES, value_size, 0 },

@@ -12,7 +12,7 @@ _tc_fabric_words()
 	frames) echo none tell hear both ;;
 	role) echo none wan lan ;;
 	flow-form) echo filter damped printed ;;
-	queue) echo fifo isolate pfc ;;
+	queue) echo fifo isolate pfc hash ;;
 	switch|switch-port|hop-rtt) ;;
 	stamp) echo none soze tcp-int load power ;;
 	ecn) echo off ;;
@@ -20,10 +20,10 @@ _tc_fabric_words()
 	default) echo last ;;
 	dscp|priomap|buffer) echo off ;;
 	limit|delay|overhead|mpu|bands|stamp-tau|stamp-round|stamp-hold|host-rate|flow-delay|flow-theta|band|weight|quantum|packets|speed|mtu|segs) ;;
-	burst|green|yellow|red|reserved|alpha|prob|ecn-delay) ;;
+	burst|each|green|yellow|red|reserved|alpha|prob|ecn-delay) ;;
 	*)
 		if [ "$object" = class ]; then
-			echo strict weight quantum queue limit packets rate burst ecn \
+			echo strict weight quantum queue limit packets rate burst each ecn \
 				ecn-delay prob enqueue dequeue drop pass green \
 				yellow red reserved alpha help
 		else

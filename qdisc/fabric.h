@@ -23,6 +23,7 @@
  *	fabric_stamp.c		telemetry
  *	fabric_band.c		which band, marking, rates of bands
  *	fabric_pfc.c		pauses of whole bands
+ *	fabric_hash.c		queues of flows
  *	fabric_switch.c		the shared buffer
  *
  * Everything here is called with the qdisc's root lock held unless it says
@@ -58,16 +59,30 @@
 #define FABRIC_QUANTUM_MAX_BYTES	1048576U
 #define FABRIC_WEIGHT_MAX		256
 #define FABRIC_BURST_MAX_BYTES		16777216U
+/* Of a packet that counts as so many bytes for a rate. */
+#define FABRIC_EACH_MAX_BYTES		9216U
 #define FABRIC_ALPHA_MAX_MILLI		1000000	/* thousandths: 1000 */
 #define FABRIC_STAMP_TIME_MAX_NS	1000000000U
 #define FABRIC_STAMP_ROUND_MAX_NS	65536U
 #define FABRIC_FLOW_WAIT_DEFAULT_NS	1000000U
 
 /**
+ * struct fabric_hash_cb - of a packet in queues of flows
+ * @flow: its flow, see core/bfc.h
+ * @in: port by which it came, if it is one too many of the flow there; else PYR_NONE
+ */
+struct fabric_hash_cb {
+	u16 flow;
+	u8 in;
+};
+
+/**
  * struct fabric_cb - what a packet carries while the qdisc holds it
  * @enqueue_ns: arrival, CLOCK_MONOTONIC; first, since the lab's recorder reads it
  * @deliver_ns: departure from the delay line, once on the line
  * @pyr: where it is parked; a port that isolates has no line
+ * @way: its flow's place at the port, while it is parked
+ * @hash: of queues of flows, before the packet is on the line
  * @band: its band
  * @colour: its colour
  * @untimed: came from a band's own qdisc, which uses this space itself
@@ -76,7 +91,11 @@ struct fabric_cb {
 	u64 enqueue_ns;
 	union {
 		u64 deliver_ns;
-		struct pyr_packet pyr;
+		struct {
+			struct pyr_packet pyr;
+			u16 way;
+		};
+		struct fabric_hash_cb hash;
 	};
 	u8 band;
 	u8 colour;
@@ -191,6 +210,7 @@ struct fabric_ecn {
  * @pass: the band's own rate limit: when what it sent is paid for, rate 0: none
  * @burst_bytes: how far it may be ahead of that
  * @burst_ns: the same as time
+ * @each_bytes: what each packet counts as for the rate, 0: its bytes on the wire
  * @weight: as set, 0: the quantum was set
  * @bound: filters that lead here
  * @index: its number
@@ -218,6 +238,7 @@ struct fabric_band {
 	struct fabric_line pass;
 	u32 burst_bytes;
 	u64 burst_ns;
+	u32 each_bytes;
 	u32 weight;
 	u32 bound;
 	u8 index;
@@ -300,6 +321,7 @@ static inline bool fabric_stamps_load(const struct fabric_stamp *stamp)
  * @gso_split: packets that were segmented
  * @isolate: the port's part of a switch, NULL: none
  * @border: the port's part of a border router, NULL: none
+ * @hash: queues of flows of one of its bands, NULL: none
  * @made: the port is there: what can be set only before cannot be any more
  * @bands: the queues
  * @load: what the line carries, if the telemetry is of that
@@ -348,6 +370,7 @@ struct fabric_sched {
 
 	struct fabric_isolate_port *isolate;
 	struct fabric_border_port *border;
+	struct fabric_hash *hash;
 	bool made;
 
 	struct fabric_band bands[FABRIC_BANDS_MAX];
@@ -400,6 +423,7 @@ union fabric_ip {
 int fabric_find_ip(const struct sk_buff *skb, int *version);
 const union fabric_ip *fabric_find_tcp(const struct sk_buff *skb, union fabric_ip *buffer,
 				       int *version, int *offset);
+u16 fabric_packet_flow(const struct sk_buff *skb);
 int fabric_band_refuse(struct Qdisc *sch, struct fabric_band *band,
 		       u8 colour, int why, struct sk_buff *skb,
 		       struct sk_buff **to_free);
@@ -412,6 +436,10 @@ struct sk_buff *fabric_band_take_child(struct fabric_sched *q,
 				       struct fabric_band *band);
 struct sk_buff *fabric_band_take_marking(struct Qdisc *sch,
 					 struct fabric_band *band, u64 now_ns);
+bool fabric_band_queue(struct fabric_sched *q, struct fabric_band *band,
+		       struct sk_buff *skb, u32 len);
+void fabric_band_left(struct fabric_sched *q, struct fabric_band *band,
+		      const struct sk_buff *skb, u32 len);
 void fabric_band_update(struct fabric_sched *q);
 void fabric_band_gone_idle(struct fabric_sched *q);
 void fabric_band_purge(struct Qdisc *sch, struct fabric_band *band, int why);
@@ -478,11 +506,13 @@ extern const struct Qdisc_class_ops fabric_class_ops;
  * @limit_packets: 0: none
  * @rate_bps: 0: none
  * @burst_bytes: beyond the rate
+ * @each_bytes: of a packet, for the rate; 0: its own
  * @ecn: marking
  * @colour: limits by colour
  * @reserved_bytes: of the shared buffer
  * @alpha_milli: dynamic threshold
  * @queue: FABRIC_QUEUE_*
+ * @queues: how many it has, of FABRIC_QUEUE_HASH
  */
 struct fabric_class_config {
 	bool strict;
@@ -492,11 +522,13 @@ struct fabric_class_config {
 	u32 limit_packets;
 	u64 rate_bps;
 	u32 burst_bytes;
+	u32 each_bytes;
 	struct fabric_ecn ecn;
 	u32 colour[FABRIC_COLOURS];
 	u32 reserved_bytes;
 	u32 alpha_milli;
 	u8 queue;
+	u8 queues;
 };
 
 void fabric_class_default(struct fabric_sched *q, struct fabric_band *band);
@@ -553,6 +585,7 @@ int fabric_stats_dump_class(struct Qdisc *sch, struct fabric_band *band,
  * @queue: FABRIC_QUEUE_* of a band that needs the switch; fifo: none, the port is only where
  *	packets come in
  * @band: that band
+ * @queues: how many it has, of FABRIC_QUEUE_HASH
  * @frames: FABRIC_FRAMES_*
  * @speed_bps: of the device, 0: as it tells
  * @hop_rtt_ns: from a PAUSE to its effect, 0: by the speed
@@ -562,6 +595,7 @@ struct fabric_isolate_config {
 	u8 port;
 	u8 queue;
 	u8 band;
+	u8 queues;
 	u8 frames;
 	u64 speed_bps;
 	u32 hop_rtt_ns;
@@ -581,7 +615,7 @@ int fabric_isolate_enqueue_frame(struct Qdisc *sch, struct sk_buff *skb,
 bool fabric_isolate_park(struct fabric_sched *q, struct fabric_band *band,
 			 struct sk_buff *skb, u32 len);
 void fabric_isolate_prepare(struct Qdisc *sch);
-void fabric_isolate_sent(struct fabric_sched *q);
+void fabric_isolate_tell_sent(struct fabric_isolate_port *p);
 struct sk_buff *fabric_isolate_frame(struct fabric_sched *q);
 void fabric_isolate_reset(struct fabric_sched *q);
 
@@ -591,6 +625,15 @@ void fabric_pfc_leave(struct fabric_sched *q, const struct sk_buff *skb,
 		      u32 len);
 
 void fabric_pfc_forget(struct fabric_sched *q, struct fabric_band *band);
+
+/* fabric_hash.c: root lock held; make and free: rtnl */
+int fabric_hash_make(struct fabric_sched *q, struct fabric_band *band, u8 queues);
+u8 fabric_hash_queues(const struct fabric_sched *q, const struct fabric_band *band);
+void fabric_hash_free(struct fabric_sched *q);
+void fabric_hash_arrive(struct fabric_sched *q, struct sk_buff *skb, u32 len, u16 flow);
+void fabric_hash_leave(struct fabric_sched *q, const struct sk_buff *skb);
+void fabric_hash_reset(struct fabric_sched *q);
+int fabric_hash_dump_stats(const struct fabric_sched *q, struct sk_buff *skb);
 
 /* fabric_border.c: join and leave: rtnl, not the root lock */
 /**

@@ -94,6 +94,55 @@ const union fabric_ip *fabric_find_tcp(const struct sk_buff *skb, union fabric_i
 	return ip;
 }
 
+/* Do the first four bytes of what IP carries say the ports? */
+static bool fabric_has_ports(u8 protocol)
+{
+	return protocol == IPPROTO_TCP || protocol == IPPROTO_UDP ||
+	       protocol == IPPROTO_SCTP || protocol == IPPROTO_DCCP ||
+	       protocol == IPPROTO_UDPLITE;
+}
+
+/* Adds the ports to a flow's hash. */
+static u64 fabric_hash_ports(const struct sk_buff *skb, int offset, u64 hash)
+{
+	__be32 buffer;
+	const __be32 *ports = skb_header_pointer(skb, offset, sizeof(buffer), &buffer);
+
+	return ports ? bfc_mix(hash, be32_to_cpu(*ports)) : hash;
+}
+
+/* The flow of a packet, the same at all switches: addresses, protocol, ports. Fragments have no
+ * ports, not even the first one: it must not pass the others.
+ */
+u16 fabric_packet_flow(const struct sk_buff *skb)
+{
+	int version, offset = fabric_find_ip(skb, &version), i;
+	const union fabric_ip *ip;
+	union fabric_ip buffer;
+	u64 hash = 0;
+
+	if (offset < 0)
+		return bfc_flow(0);
+	ip = skb_header_pointer(skb, offset, fabric_ip_bytes(version), &buffer);
+	if (!ip)
+		return bfc_flow(0);
+	if (version == 4) {
+		hash = bfc_mix(hash, be32_to_cpu(ip->v4.saddr));
+		hash = bfc_mix(hash, be32_to_cpu(ip->v4.daddr));
+		hash = bfc_mix(hash, ip->v4.protocol);
+		if (fabric_has_ports(ip->v4.protocol) && !ip_is_fragment(&ip->v4))
+			hash = fabric_hash_ports(skb, offset + ip->v4.ihl * 4, hash);
+		return bfc_flow(hash);
+	}
+	for (i = 0; i < 4; i++)
+		hash = bfc_mix(hash, be32_to_cpu(ip->v6.saddr.s6_addr32[i]));
+	for (i = 0; i < 4; i++)
+		hash = bfc_mix(hash, be32_to_cpu(ip->v6.daddr.s6_addr32[i]));
+	if (fabric_has_ports(ip->v6.nexthdr))
+		hash = fabric_hash_ports(skb, offset + sizeof(ip->v6), hash);
+	return bfc_flow(hash);
+}
+
 /* Sets CE, in this packet alone: others may share its bytes. Return: false if it
  * cannot be marked, since it is not IP or not ECN-capable, or for lack of memory.
  */
@@ -189,6 +238,30 @@ int fabric_band_enqueue_child(struct Qdisc *sch, struct fabric_band *band,
 	sch->qstats.backlog += len;
 	fabric_order_activate(&q->order, band->index);
 	return NET_XMIT_SUCCESS;
+}
+
+/* A packet was admitted to a band whose queue is neither a plain one nor isolates. Return: true: it
+ * is queued; false: it goes to the fifo.
+ */
+bool fabric_band_queue(struct fabric_sched *q, struct fabric_band *band,
+		       struct sk_buff *skb, u32 len)
+{
+	if (band->pfc) {
+		fabric_pfc_arrive(q, skb, len);
+		return false;
+	}
+	fabric_hash_arrive(q, skb, len, fabric_packet_flow(skb));
+	return true;
+}
+
+/* A packet was taken out of such a band's fifo. */
+void fabric_band_left(struct fabric_sched *q, struct fabric_band *band,
+		      const struct sk_buff *skb, u32 len)
+{
+	if (band->pfc)
+		fabric_pfc_leave(q, skb, len);
+	else
+		fabric_hash_leave(q, skb);
 }
 
 /* Drops a packet that had been queued. */

@@ -67,6 +67,8 @@ static const struct nla_policy fabric_class_policy[TCA_FABRIC_CLASS_MAX + 1] = {
 		NLA_POLICY_FULL_RANGE(NLA_U64, &fabric_range_rate),
 	[TCA_FABRIC_CLASS_BURST_BYTES] =
 		NLA_POLICY_FULL_RANGE(NLA_U32, &fabric_range_burst),
+	[TCA_FABRIC_CLASS_EACH_BYTES] =
+		NLA_POLICY_MAX(NLA_U32, FABRIC_EACH_MAX_BYTES),
 	[TCA_FABRIC_CLASS_ECN_MIN] =
 		NLA_POLICY_FULL_RANGE(NLA_U32, &fabric_range_bytes),
 	[TCA_FABRIC_CLASS_ECN_MAX] =
@@ -91,10 +93,14 @@ static const struct nla_policy fabric_class_policy[TCA_FABRIC_CLASS_MAX + 1] = {
 	[TCA_FABRIC_CLASS_LIMIT_PACKETS] = { .type = NLA_U32 },
 	[TCA_FABRIC_CLASS_QUEUE] =
 		NLA_POLICY_MAX(NLA_U8, __FABRIC_QUEUE_MAX - 1),
+	[TCA_FABRIC_CLASS_QUEUES] =
+		NLA_POLICY_RANGE(NLA_U8, 1, FABRIC_HASH_QUEUES_MAX),
 };
 
 static const struct fabric_text fabric_class_texts[] = {
-	{ TCA_FABRIC_CLASS_QUEUE, "queue must be fifo (0), isolate (1) or pfc (2)" },
+	{ TCA_FABRIC_CLASS_QUEUE,
+	  "queue must be fifo (0), isolate (1), pfc (2) or hash (3)" },
+	{ TCA_FABRIC_CLASS_QUEUES, "queue hash has 1 to 128 queues" },
 	{ TCA_FABRIC_CLASS_QUANTUM_BYTES,
 	  "quantum must be 256 bytes to 1 MiB" },
 	{ TCA_FABRIC_CLASS_WEIGHT, "weight must be 1 to 256" },
@@ -102,6 +108,7 @@ static const struct fabric_text fabric_class_texts[] = {
 	{ TCA_FABRIC_CLASS_RATE_BPS,
 	  "rate must be 0 (none) or 1 kbit/s to 10 Tbit/s" },
 	{ TCA_FABRIC_CLASS_BURST_BYTES, "burst must be at most 16 MiB" },
+	{ TCA_FABRIC_CLASS_EACH_BYTES, "each must be at most 9216 bytes" },
 	{ TCA_FABRIC_CLASS_ECN_MIN,
 	  "ecn threshold must be at most 1 GiB or 1.07 seconds" },
 	{ TCA_FABRIC_CLASS_ECN_MAX,
@@ -134,6 +141,7 @@ void fabric_class_default(struct fabric_sched *q, struct fabric_band *band)
 	memset(&band->pass, 0, sizeof(band->pass));
 	band->burst_bytes = 0;
 	band->burst_ns = 0;
+	band->each_bytes = 0;
 	band->weight = 0;
 	q->shaped &= ~BIT(index);
 	q->order.strict |= BIT(index);
@@ -154,11 +162,13 @@ void fabric_class_read(const struct fabric_sched *q,
 	c->limit_packets = band->limit_packets;
 	c->rate_bps = band->pass.rate_bps;
 	c->burst_bytes = band->burst_bytes;
+	c->each_bytes = band->each_bytes;
 	c->ecn = band->ecn;
 	memcpy(c->colour, band->colour_limit_bytes, sizeof(c->colour));
 	c->reserved_bytes = band->reserved_bytes;
 	c->alpha_milli = band->alpha_milli;
 	c->queue = band->queue;
+	c->queues = fabric_hash_queues(q, band);
 }
 
 /* Strict, or round robin by weight or by quantum. */
@@ -191,11 +201,14 @@ static int fabric_class_parse_rate(struct nlattr **tb,
 {
 	struct nlattr *rate = tb[TCA_FABRIC_CLASS_RATE_BPS];
 	struct nlattr *burst = tb[TCA_FABRIC_CLASS_BURST_BYTES];
+	struct nlattr *each = tb[TCA_FABRIC_CLASS_EACH_BYTES];
 
 	if (rate)
 		c->rate_bps = nla_get_u64(rate);
 	if (burst)
 		c->burst_bytes = nla_get_u32(burst);
+	if (each)
+		c->each_bytes = nla_get_u32(each);
 	if (c->rate_bps && c->rate_bps < FABRIC_RATE_MIN_BPS)
 		return fabric_refuse_attr(extack, rate,
 					  "rate must be 0 (none) or 1 kbit/s to 10 Tbit/s");
@@ -203,7 +216,11 @@ static int fabric_class_parse_rate(struct nlattr **tb,
 		if (burst)
 			return fabric_refuse_attr(extack, burst,
 						  "burst needs a rate");
+		if (c->each_bytes && each)
+			return fabric_refuse_attr(extack, each,
+						  "each needs a rate");
 		c->burst_bytes = 0;
+		c->each_bytes = 0;
 	}
 	return 0;
 }
@@ -276,6 +293,28 @@ static int fabric_class_parse_buffer(struct nlattr **tb, bool buffered,
 	return 0;
 }
 
+/* What kind of queue, and how many. */
+static int fabric_class_parse_queue(struct nlattr **tb,
+				    struct fabric_class_config *c,
+				    struct netlink_ext_ack *extack)
+{
+	struct nlattr *queues = tb[TCA_FABRIC_CLASS_QUEUES];
+
+	if (tb[TCA_FABRIC_CLASS_QUEUE])
+		c->queue = nla_get_u8(tb[TCA_FABRIC_CLASS_QUEUE]);
+	if (c->queue != FABRIC_QUEUE_HASH) {
+		c->queues = 0;
+		return !queues ? 0 :
+		       fabric_refuse_attr(extack, queues,
+					  "only queue hash has a number of queues");
+	}
+	if (queues)
+		c->queues = nla_get_u8(queues);
+	else if (!c->queues)
+		c->queues = FABRIC_HASH_QUEUES_DEFAULT;
+	return 0;
+}
+
 /**
  * fabric_class_parse() - work out a band's settings after a change
  * @opt: nest of TCA_FABRIC_CLASS_*
@@ -306,12 +345,12 @@ int fabric_class_parse(struct nlattr *opt, bool buffered,
 		err = fabric_class_parse_ecn(tb, c, extack);
 	if (!err)
 		err = fabric_class_parse_buffer(tb, buffered, c, extack);
+	if (!err)
+		err = fabric_class_parse_queue(tb, c, extack);
 	if (err)
 		return err;
 	if (tb[TCA_FABRIC_CLASS_LIMIT_BYTES])
 		c->limit_bytes = nla_get_u32(tb[TCA_FABRIC_CLASS_LIMIT_BYTES]);
-	if (tb[TCA_FABRIC_CLASS_QUEUE])
-		c->queue = nla_get_u8(tb[TCA_FABRIC_CLASS_QUEUE]);
 	if (tb[TCA_FABRIC_CLASS_LIMIT_PACKETS])
 		c->limit_packets =
 			nla_get_u32(tb[TCA_FABRIC_CLASS_LIMIT_PACKETS]);
@@ -349,6 +388,7 @@ void fabric_class_apply(struct fabric_sched *q, struct fabric_band *band,
 	band->burst_ns = c->rate_bps ?
 			 div64_u64((u64)c->burst_bytes * 8 * NSEC_PER_SEC,
 				   c->rate_bps) : 0;
+	band->each_bytes = c->each_bytes;
 	q->shaped &= ~BIT(index);
 	if (c->rate_bps || band->pfc)
 		q->shaped |= BIT(index);
@@ -410,6 +450,7 @@ int fabric_class_dump_options(struct sk_buff *skb,
 				   c.quantum))
 		return -EMSGSIZE;
 	if ((c.queue && nla_put_u8(skb, TCA_FABRIC_CLASS_QUEUE, c.queue)) ||
+	    (c.queues && nla_put_u8(skb, TCA_FABRIC_CLASS_QUEUES, c.queues)) ||
 	    (c.limit_bytes &&
 	     nla_put_u32(skb, TCA_FABRIC_CLASS_LIMIT_BYTES, c.limit_bytes)) ||
 	    (c.limit_packets &&
@@ -420,6 +461,8 @@ int fabric_class_dump_options(struct sk_buff *skb,
 				TCA_FABRIC_CLASS_PAD) ||
 	      nla_put_u32(skb, TCA_FABRIC_CLASS_BURST_BYTES,
 			  c.burst_bytes))) ||
+	    (c.each_bytes &&
+	     nla_put_u32(skb, TCA_FABRIC_CLASS_EACH_BYTES, c.each_bytes)) ||
 	    fabric_class_dump_ecn(skb, &c.ecn) ||
 	    fabric_class_dump_colours(skb, c.colour) ||
 	    (q->buffer &&

@@ -40,7 +40,7 @@ u32 fabric_conn_hash(const struct fabric_conn_key *key)
 
 /* The connection, which is the one seen last from now on; NULL: not known. */
 struct fabric_conn *fabric_conn_find(struct fabric_border *router,
-				     const struct fabric_conn_key *key)
+				     const struct fabric_conn_key *key, u64 now_ns)
 {
 	u32 at = fabric_conn_hash(key) & (FABRIC_CONNS_HASH - 1);
 	struct fabric_conn *conn;
@@ -49,6 +49,7 @@ struct fabric_conn *fabric_conn_find(struct fabric_border *router,
 		if (memcmp(&conn->key, key, sizeof(*key)))
 			continue;
 		list_move_tail(&conn->lru, &router->lru);
+		conn->seen_ns = now_ns;
 		return conn;
 	}
 	return NULL;
@@ -164,16 +165,20 @@ static void fabric_conn_free(struct fabric_border *router, struct fabric_conn *c
 	kfree(conn);
 }
 
-/* Makes room: the connection goes that was not seen for longest. Return: false: packets of all
- * that were looked at wait.
+/* Makes room: the connection goes that was not seen for longest, if that is longer than its round
+ * trip: among more that send than have room some shall be known. Return: false: packets of all
+ * that were looked at wait, or they send.
  */
-static bool fabric_conn_evict(struct fabric_border *router)
+static bool fabric_conn_evict(struct fabric_border *router, u64 now_ns)
 {
 	struct fabric_conn *conn;
 	int i;
 
 	for (i = 0; i < FABRIC_EVICT_TRIES; i++) {
 		conn = list_first_entry(&router->lru, struct fabric_conn, lru);
+		/* another processor's time may be later */
+		if ((s64)(now_ns - conn->seen_ns) <= (s64)(conn->cross_ns ?: router->cross_ns))
+			return false;
 		if (!conn->flow || !conn->flow->fifo.head) {
 			fabric_conn_free(router, conn);
 			router->count[FABRIC_BORDER_EVICTED]++;
@@ -186,17 +191,18 @@ static bool fabric_conn_evict(struct fabric_border *router)
 
 /* A connection that is not known yet. Return: it; NULL: no room or no memory. */
 struct fabric_conn *fabric_conn_make(struct fabric_border *router,
-				     const struct fabric_conn_key *key)
+				     const struct fabric_conn_key *key, u64 now_ns)
 {
 	struct fabric_conn *conn;
 
 	if (router->nconns >= READ_ONCE(border_conns) &&
-	    (list_empty(&router->lru) || !fabric_conn_evict(router)))
+	    (list_empty(&router->lru) || !fabric_conn_evict(router, now_ns)))
 		return NULL;
 	conn = kzalloc(sizeof(*conn), GFP_ATOMIC | __GFP_ACCOUNT | __GFP_NOWARN);
 	if (!conn)
 		return NULL;
 	conn->key = *key;
+	conn->seen_ns = now_ns;
 	hlist_add_head(&conn->node,
 		       &router->conns[fabric_conn_hash(key) & (FABRIC_CONNS_HASH - 1)]);
 	list_add_tail(&conn->lru, &router->lru);

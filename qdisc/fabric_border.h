@@ -19,6 +19,7 @@
 #include "core/border.h"
 
 #define FABRIC_CONNS_HASH	1024	/* powers of two */
+#define FABRIC_STRANGERS	256	/* connections without room that are told apart */
 #define FABRIC_HOSTS_HASH	256
 #define FABRIC_CONNS_DEFAULT	4096	/* of a router at most */
 #define FABRIC_LANS_MAX		16
@@ -86,11 +87,12 @@ struct fabric_host {
  * @node: in the router's table
  * @lru: in the order in which they were seen
  * @key: which
+ * @seen_ns: when it was seen last
  * @out_ns: when its SYN, or the answer to one, left for the other datacenter; 0: that is over
  * @in_ns: when one came from there; likewise
  * @cross_ns: from here to the other host and back, ns; 0: not known
  * @near_ns: to the host of this datacenter and back
- * @told_ns: when the sender was last sent a message about @near
+ * @told_ns: when the sender was last told of @near, or could be
  * @near: load that its data has met up to here, as it came
  * @fresh: that has not been told yet
  * @untold: packets of data since an ACK that can tell, saturating
@@ -100,6 +102,7 @@ struct fabric_conn {
 	struct hlist_node node;
 	struct list_head lru;
 	struct fabric_conn_key key;
+	u64 seen_ns;
 	u64 out_ns;
 	u64 in_ns;
 	u64 told_ns;
@@ -145,6 +148,7 @@ struct fabric_border_port {
  * @count: by FABRIC_BORDER_*
  * @lru: connections, the one not seen for longest first
  * @conns: table of connections
+ * @strangers_ns: when one without room in it was last sent a message, by its hash
  * @hosts: table of hosts
  * @message_ns: when all messages that were made are paid for
  * @messages: to be sent; has a lock of its own
@@ -161,6 +165,7 @@ struct fabric_border {
 	u64 count[FABRIC_BORDER_MAX + 1];
 	struct list_head lru;
 	struct hlist_head conns[FABRIC_CONNS_HASH];
+	u64 strangers_ns[FABRIC_STRANGERS];
 	struct hlist_head hosts[FABRIC_HOSTS_HASH];
 	u64 message_ns;
 	struct sk_buff_head messages;
@@ -170,9 +175,9 @@ struct fabric_border {
 /* fabric_border.c; the router's lock held */
 u32 fabric_conn_hash(const struct fabric_conn_key *key);
 struct fabric_conn *fabric_conn_find(struct fabric_border *router,
-				     const struct fabric_conn_key *key);
+				     const struct fabric_conn_key *key, u64 now_ns);
 struct fabric_conn *fabric_conn_make(struct fabric_border *router,
-				     const struct fabric_conn_key *key);
+				     const struct fabric_conn_key *key, u64 now_ns);
 struct fabric_host *fabric_host_find(struct fabric_border *router,
 				     const struct in6_addr *addr,
 				     const struct fabric_border_port *port);

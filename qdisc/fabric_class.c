@@ -39,7 +39,8 @@ static int fabric_class_change(struct Qdisc *sch, u32 classid, u32 parentid,
 					 extack);
 		if (err)
 			return err;
-		if (c.queue != band->queue)
+		if (c.queue != band->queue ||
+		    c.queues != fabric_hash_queues(q, band))
 			return fabric_refuse_attr(extack, tca[TCA_OPTIONS],
 						  "a band's queue is chosen when the port is made");
 	}
@@ -77,7 +78,7 @@ static int fabric_class_delete(struct Qdisc *sch, unsigned long arg,
 					  "only the last band can be deleted");
 	if (fabric_class_band(sch, arg)->queue)
 		return fabric_refuse_attr(extack, NULL,
-					  "the band that isolates or has pfc stays as long as the port");
+					  "the band that isolates, hashes or has pfc stays as long as the port");
 	err = fabric_maps_parse(q, tb, &maps, extack);
 	if (err)
 		return err;
@@ -113,7 +114,7 @@ static int fabric_class_graft(struct Qdisc *sch, unsigned long arg,
 
 	if (band->queue && new)
 		return fabric_refuse_attr(extack, NULL,
-					  "a band that isolates or has pfc has no qdisc of its own");
+					  "a band that isolates, hashes or has pfc has no qdisc of its own");
 	if (q->border && new && fabric_border_settings(q)->role == FABRIC_ROLE_LAN)
 		return fabric_refuse_attr(extack, NULL,
 					  "a band with a qdisc of its own cannot have flows' queues before it");

@@ -421,9 +421,9 @@ static int fabric_bands_parse(const struct fabric_sched *q, struct nlattr **tb,
 	return 0;
 }
 
-/* The band that isolates or has pfc after the change; -1: none, -2: more than one. */
-static int fabric_isolating_band(const struct fabric_sched *q,
-				 const struct fabric_change *change)
+/* The band whose queue is no fifo after the change; -1: none, -2: more than one. */
+static int fabric_queue_band(const struct fabric_sched *q,
+			     const struct fabric_change *change)
 {
 	int i, found = -1;
 
@@ -448,14 +448,53 @@ static u8 fabric_queue_after(const struct fabric_sched *q,
 					   q->bands[band].queue;
 }
 
+/* How many queues of flows a band has after the change. */
+static u8 fabric_queues_after(const struct fabric_sched *q,
+			      const struct fabric_change *change, int band)
+{
+	if (band < 0)
+		return 0;
+	return change->named & BIT(band) ? change->bands[band].queues :
+					   fabric_hash_queues(q, &q->bands[band]);
+}
+
+/* Has that band of a port so many queues of flows, and no other band? */
+static bool fabric_hash_same(const struct fabric_sched *q, int band, u8 queues)
+{
+	return band < 0 ? !q->hash : queues == fabric_hash_queues(q, &q->bands[band]);
+}
+
+/* Why a port cannot have this queue and this switch, NULL: it can. */
+static const char *fabric_isolate_refused(struct Qdisc *sch, int band,
+					  const struct fabric_isolate_config *set, u64 rate_bps)
+{
+	const struct fabric_sched *q = qdisc_priv(sch);
+
+	if (band == -2)
+		return "one band of a port can isolate, hash or have pfc";
+	if (band >= 0 && !set->id && set->queue != FABRIC_QUEUE_HASH)
+		return "queue isolate and queue pfc need a switch";
+	if (set->id && rate_bps)
+		return "a port of a switch is no line: the device has the speed";
+	if (set->queue == FABRIC_QUEUE_PFC && band >= PFC_CLASSES)
+		return "pfc has 8 classes, which are bands 1 to 8";
+	if (q->made && (q->isolate ? !fabric_isolate_same(set, fabric_isolate_settings(q)) :
+				     set->id || !fabric_hash_same(q, band, set->queues)))
+		return "switch and queue are chosen when the port is made";
+	if (set->id && sch->parent != TC_H_ROOT)
+		return "a port of a switch is the root of its device";
+	return NULL;
+}
+
 /* The port's switch: said when the port is made, and as it was later. */
 static int fabric_isolate_parse(struct Qdisc *sch, struct nlattr **tb,
 				struct fabric_change *change,
 				struct netlink_ext_ack *extack)
 {
-	const struct fabric_sched *q = qdisc_priv(sch);
+	struct fabric_sched *q = qdisc_priv(sch);
 	struct fabric_isolate_config *set = &change->isolate;
-	int band = fabric_isolating_band(q, change);
+	int band = fabric_queue_band(q, change), err = 0;
+	const char *refused;
 
 	set->frames = FABRIC_FRAMES_NONE;
 	if (q->isolate)
@@ -470,30 +509,19 @@ static int fabric_isolate_parse(struct Qdisc *sch, struct nlattr **tb,
 		set->hop_rtt_ns = nla_get_u32(tb[TCA_FABRIC_HOP_RTT_NS]);
 	if (tb[TCA_FABRIC_FRAMES])
 		set->frames = nla_get_u8(tb[TCA_FABRIC_FRAMES]);
-	if (band == -2)
-		return fabric_refuse_attr(extack, NULL,
-					  "one band of a port can isolate or have pfc");
-	if (band >= 0 && !set->id)
-		return fabric_refuse_attr(extack, tb[TCA_FABRIC_SWITCH],
-					  "queue isolate and queue pfc need a switch");
-	if (set->id && change->line.rate_bps)
-		return fabric_refuse_attr(extack, tb[TCA_FABRIC_RATE_BPS],
-					  "a port of a switch is no line: the device has the speed");
 	set->queue = fabric_queue_after(q, change, band);
+	set->queues = fabric_queues_after(q, change, band);
 	set->band = band < 0 ? 0 : band;
-	if (set->queue == FABRIC_QUEUE_PFC && band >= PFC_CLASSES)
-		return fabric_refuse_attr(extack, NULL,
-					  "pfc has 8 classes, which are bands 1 to 8");
-	if (q->made && (q->isolate ?
-			!fabric_isolate_same(set, fabric_isolate_settings(q)) :
-			set->id))
-		return fabric_refuse_attr(extack, tb[TCA_FABRIC_SWITCH],
-					  "switch and queue are chosen when the port is made");
-	if (set->id && sch->parent != TC_H_ROOT)
-		return fabric_refuse_attr(extack, tb[TCA_FABRIC_SWITCH],
-					  "a port of a switch is the root of its device");
-	return set->id && !q->isolate ? fabric_isolate_join(sch, set, extack) :
-					0;
+	refused = fabric_isolate_refused(sch, band, set, change->line.rate_bps);
+	if (refused)
+		return fabric_refuse_attr(extack, tb[set->id && change->line.rate_bps ?
+						     TCA_FABRIC_RATE_BPS : TCA_FABRIC_SWITCH],
+					  refused);
+	if (set->queue == FABRIC_QUEUE_HASH && !q->hash)
+		err = fabric_hash_make(q, &q->bands[band], set->queues);
+	if (!err && set->id && !q->isolate)
+		err = fabric_isolate_join(sch, set, extack);
+	return err;
 }
 
 /* Is what was said of the role what it is? */
@@ -517,8 +545,8 @@ static const char *fabric_role_refused(struct Qdisc *sch, const struct fabric_ch
 		return NULL;
 	if (change->line.rate_bps || sch->parent != TC_H_ROOT)
 		return "a port of role lan is no line, and the root of a device that has the speed";
-	if (change->isolate.id)
-		return "a port of role lan is no port of a switch";
+	if (change->isolate.id || change->isolate.queue)
+		return "a port of role lan is no port of a switch and has no queue hash";
 	if (!split_gso)
 		return "role lan needs split-gso";
 	for (i = 0; i < FABRIC_BANDS_MAX; i++) {

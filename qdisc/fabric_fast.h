@@ -8,7 +8,7 @@
 #ifndef FABRIC_FAST_H
 #define FABRIC_FAST_H
 
-#include "fabric.h"
+#include "fabric_isolate.h"
 
 /* Packets on the wire that a packet stands for; at least one, though virtual
  * machines and raw sockets do not tell.
@@ -78,7 +78,10 @@ static __always_inline bool fabric_band_park(struct fabric_sched *q,
 					     struct sk_buff *skb, u32 len)
 {
 	if (unlikely(band->isolate))
-		return fabric_isolate_park(q, band, skb, len);
+		return !fabric_isolate_calm(q->isolate, band->fifo.bytes + len) &&
+		       fabric_isolate_park(q, band, skb, len);
+	if (unlikely(band->queue))
+		return fabric_band_queue(q, band, skb, len);
 	return unlikely(q->border) && fabric_border_arrive(q, band, skb, len);
 }
 
@@ -120,8 +123,6 @@ fabric_band_enqueue(struct Qdisc *sch, struct fabric_band *band,
 	cb->colour = colour;
 	cb->untimed = false;
 	band->colour_bytes[colour] += len;
-	if (!band->plain && unlikely(band->pfc))
-		fabric_pfc_arrive(q, skb, len);
 	if (band->plain || !fabric_band_park(q, band, skb, len)) {
 		fabric_fifo_push(&band->fifo, skb, len);
 		if (band->fifo.bytes > band->stats.backlog_max_bytes)
@@ -154,8 +155,8 @@ fabric_band_pop(struct fabric_sched *q, struct fabric_band *band, bool plain)
 	band->colour_bytes[fabric_cb(skb)->colour] -= len;
 	if (!plain && q->buffer)
 		fabric_buffer_uncharge(q->buffer, band, len);
-	if (!plain && unlikely(band->pfc))
-		fabric_pfc_leave(q, skb, len);
+	if (!plain && unlikely(band->queue >= FABRIC_QUEUE_PFC))
+		fabric_band_left(q, band, skb, len);
 	if (!band->fifo.head)
 		fabric_order_idle(&q->order, band->index);
 	return skb;
@@ -260,7 +261,9 @@ fabric_serve_begin(struct fabric_sched *q, struct fabric_band *band,
 	if (!band->plain) {
 		if (unlikely(band->pass.rate_bps))
 			fabric_line_start(&band->pass, start_ns,
-					  fabric_wire_bytes(q, skb));
+					  band->each_bytes ?
+						segments * band->each_bytes :
+						fabric_wire_bytes(q, skb));
 		if (unlikely(cb->untimed)) {
 			/* its time is not known, but the line carries it */
 			if (fabric_stamps_load(&q->stamp))

@@ -25,6 +25,8 @@
 #define FABRIC_RELEASE_MAX	32
 /* After so many packets of data without an ACK that tells, a message does. */
 #define FABRIC_NEAR_PKTS	16
+/* Two to this many long round trips are a pause, as for the sender (FL_GUIDED_IDLE_RTTS). */
+#define FABRIC_NEAR_PAUSE_SHIFT	4
 /* Connections that a shared queue can tell apart. */
 #define FABRIC_SEEN_BITS	64
 
@@ -199,12 +201,14 @@ static u16 fabric_near_word(const struct fabric_conn *conn)
  * each load once. What others have written there does not pass.
  */
 static void fabric_near_tell(struct fabric_border *router, struct fabric_conn *conn,
-			     struct sk_buff *skb, const struct fabric_segment *s)
+			     struct sk_buff *skb, const struct fabric_segment *s, u64 now_ns)
 {
 	if (!s->at)
 		return;
-	if (conn)
+	if (conn) {
 		conn->untold = 0;
+		conn->told_ns = now_ns;
+	}
 	if (!conn || !conn->fresh) {
 		if (fl_load_type(s->forward) == FL_LOAD_CLOSED)
 			fabric_segment_put(skb, s, FABRIC_FORWARD,
@@ -302,15 +306,15 @@ static struct fabric_flow *fabric_segment_in(struct fabric_border_port *p, struc
 	struct fabric_flow *flow;
 
 	fabric_segment_key(s, false, &key);
-	conn = fabric_conn_find(router, &key);
+	conn = fabric_conn_find(router, &key, now_ns);
 	if (!conn && (s->syn || (s->at && s->payload_bytes)))
-		conn = fabric_conn_make(router, &key);
+		conn = fabric_conn_make(router, &key, now_ns);
 	if (conn)
 		fabric_handshake_in(router, conn, s->syn, now_ns);
 	if (s->syn)
 		return NULL;
 	if (!s->payload_bytes && !s->ends) {
-		fabric_near_tell(router, conn, skb, s);
+		fabric_near_tell(router, conn, skb, s, now_ns);
 		return NULL;
 	}
 	flow = fabric_flow_of(p, conn, &key, s, now_ns);
@@ -560,33 +564,60 @@ static void fabric_credit(struct fabric_border *router, struct fabric_flow *flow
 /* ACKs take loads along. When they do not come, or such that cannot, a message does, once a round
  * of the near loop. Receivers acknowledge every second packet, those with GRO some more at once:
  * less than FABRIC_NEAR_PKTS without an ACK are no reason. An ACK that came when a message had told
- * all is one that can.
+ * all is one that can. A sender that was told nothing for so long that it was a pause begins, or
+ * begins again: its first packet is reason enough, if the handshake has shown that there is such a
+ * sender.
  */
 static bool fabric_near_due(struct fabric_conn *conn, u64 now_ns)
 {
+	/* another processor's time may be later */
+	s64 since_ns = max_t(s64, now_ns - conn->told_ns, 0);
+
+	if (conn->cross_ns && since_ns >> FABRIC_NEAR_PAUSE_SHIFT > conn->cross_ns)
+		return true;
 	if (conn->untold < FABRIC_NEAR_PKTS) {
 		conn->untold++;
 		return false;
 	}
-	return (now_ns - conn->told_ns) >> (FL_LOAD_RTT_NS_SHIFT + fl_load_rtt(conn->near_ns));
+	return since_ns >> (FL_LOAD_RTT_NS_SHIFT + fl_load_rtt(conn->near_ns));
+}
+
+/* Likewise of a connection that the router has no room for: ACKs tell it nothing. */
+static bool fabric_stranger_due(struct fabric_border *router, const struct fabric_conn_key *key,
+				u8 time, u64 now_ns)
+{
+	u64 *told_ns = &router->strangers_ns[fabric_conn_hash(key) & (FABRIC_STRANGERS - 1)];
+
+	if (!((now_ns - *told_ns) >> (FL_LOAD_RTT_NS_SHIFT + time)))
+		return false;
+	*told_ns = now_ns;
+	return true;
 }
 
 /* Data goes to the other datacenter: what it has met up to here is kept for its sender. */
 static void fabric_near_read(struct fabric_border *router, struct fabric_conn *conn,
-			     struct sk_buff *skb, const struct fabric_segment *s, u64 now_ns)
+			     const struct fabric_conn_key *key, struct sk_buff *skb,
+			     const struct fabric_segment *s, u64 now_ns)
 {
+	u8 time = fl_load_time(s->forward);
+	u16 load = s->forward & FL_LOAD_MAX;
+
 	if (fl_load_type(s->forward) != FL_LOAD_OPEN)
 		return;
-	conn->near = s->forward & FL_LOAD_MAX;
-	conn->fresh = true;
 	router->count[FABRIC_BORDER_NEAR_READ]++;
-	if (fabric_near_due(conn, now_ns)) {
-		conn->told_ns = now_ns;
-		if (fabric_tell(router, skb, s->offset, fabric_near_word(conn), now_ns))
-			conn->fresh = false;
+	if (conn) {
+		conn->near = load;
+		conn->fresh = true;
+		if (fabric_near_due(conn, now_ns)) {
+			conn->told_ns = now_ns;
+			if (fabric_tell(router, skb, s->offset, fabric_near_word(conn), now_ns))
+				conn->fresh = false;
+		}
+	} else if (fabric_stranger_due(router, key, time, now_ns)) {
+		fabric_tell(router, skb, s->offset, fl_load_word(FL_LOAD_CLOSED, time, load),
+			    now_ns);
 	}
-	fabric_segment_put(skb, s, FABRIC_FORWARD,
-			   fl_load_word(FL_LOAD_OPEN, fl_load_time(s->forward), 0));
+	fabric_segment_put(skb, s, FABRIC_FORWARD, fl_load_word(FL_LOAD_OPEN, time, 0));
 }
 
 /**
@@ -609,14 +640,14 @@ void fabric_border_sent(struct fabric_sched *q, struct sk_buff *skb, u64 now_ns)
 		return;
 	fabric_segment_key(&s, true, &key);
 	spin_lock(&router->lock);
-	conn = fabric_conn_find(router, &key);
+	conn = fabric_conn_find(router, &key, now_ns);
 	if (!conn && (s.syn || (s.at && s.payload_bytes)))
-		conn = fabric_conn_make(router, &key);
+		conn = fabric_conn_make(router, &key, now_ns);
 	if (conn)
 		fabric_handshake_out(conn, s.syn, now_ns);
 	if (s.at) {
-		if (conn && s.payload_bytes)
-			fabric_near_read(router, conn, skb, &s, now_ns);
+		if (s.payload_bytes)
+			fabric_near_read(router, conn, &key, skb, &s, now_ns);
 		flow = fabric_flow_acked(router, conn, &key);
 		if (flow)
 			fabric_credit(router, flow, skb, &s, now_ns);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * sch_fabric: switches over generic netlink: what paths packets take, what is
- * congested and what waits.
+ * sch_fabric: switches over generic netlink: what is congested and what waits. What is told
+ * of paths, fabric_path.c takes.
  */
 #include <net/genetlink.h>
 
@@ -10,113 +10,23 @@
 static const struct nla_policy fabric_genl_policy[FABRIC_A_MAX + 1] = {
 	[FABRIC_A_PAD]		= { .type = NLA_FLAG },
 	[FABRIC_A_SWITCH]	= { .type = NLA_U32 },
-	[FABRIC_A_PORT]		= NLA_POLICY_MAX(NLA_U8, FABRIC_PORTS_MAX - 1),
-	[FABRIC_A_TO]		= NLA_POLICY_EXACT_LEN(sizeof(struct in6_addr)),
-	[FABRIC_A_HOPS]		= { .type = NLA_BINARY,
-				    .len = FABRIC_PATH_HOPS_MAX * sizeof(u64) },
+	[FABRIC_A_SIZES]	= NLA_POLICY_EXACT_LEN(sizeof(struct fabric_table_sizes)),
+	[FABRIC_A_PART]		= NLA_POLICY_RANGE(NLA_U8, 1, FABRIC_PART_MAX),
+	[FABRIC_A_OFFSET]	= { .type = NLA_U32 },
+	[FABRIC_A_ENTRIES]	= { .type = NLA_BINARY },
 };
-
-/* Puts a path into the table, in the place of another of the same key. Context:
- * fabric_isolates_lock().
- */
-static int fabric_path_set(struct fabric_isolate *iso, struct fabric_path *new)
-{
-	struct fabric_path *old;
-	int err = 0;
-
-	spin_lock_bh(&iso->lock);
-	old = fabric_path_find(iso, &new->key);
-	if (old) {
-		hlist_del(&old->node);
-		iso->npaths--;
-	}
-	if (!new->path.hops) {
-		kfree(new);
-	} else if (iso->npaths == FABRIC_PATHS_MAX) {
-		kfree(new);
-		err = -ENOSPC;
-	} else {
-		hlist_add_head(&new->node, fabric_path_head(iso, &new->key));
-		iso->npaths++;
-	}
-	spin_unlock_bh(&iso->lock);
-	kfree(old);
-	return err;
-}
-
-/* Is each hop a port, and none the same as another? */
-static bool fabric_path_possible(const struct pyr_path *path)
-{
-	int i, j;
-
-	for (i = 0; i < path->hops; i++) {
-		if (!PYR_ROOT_SWITCH(path->hop[i]))
-			return false;
-		for (j = 0; j < i; j++) {
-			if (path->hop[j] == path->hop[i])
-				return false;
-		}
-	}
-	return true;
-}
-
-/* Context: process. */
-static int fabric_genl_path_set(struct sk_buff *skb, struct genl_info *info)
-{
-	struct nlattr **a = info->attrs;
-	struct fabric_isolate *iso;
-	struct fabric_path *path;
-	int err = -ENODEV, bytes;
-
-	if (!a[FABRIC_A_SWITCH] || !a[FABRIC_A_PORT] || !a[FABRIC_A_TO] ||
-	    !a[FABRIC_A_HOPS]) {
-		NL_SET_ERR_MSG_MOD(info->extack,
-				   "a path needs switch, port, destination and hops");
-		return -EINVAL;
-	}
-	bytes = nla_len(a[FABRIC_A_HOPS]);
-	if (bytes % sizeof(u64)) {
-		NL_SET_ERR_MSG_ATTR(info->extack, a[FABRIC_A_HOPS],
-				    "a hop has 8 bytes");
-		return -EINVAL;
-	}
-	path = kzalloc(sizeof(*path), GFP_KERNEL_ACCOUNT);
-	if (!path)
-		return -ENOMEM;
-	path->key.port = nla_get_u8(a[FABRIC_A_PORT]);
-	nla_memcpy(&path->key.to, a[FABRIC_A_TO], sizeof(path->key.to));
-	path->path.hops = bytes / sizeof(u64);
-	nla_memcpy(path->path.hop, a[FABRIC_A_HOPS], bytes);
-	if (!fabric_path_possible(&path->path)) {
-		kfree(path);
-		NL_SET_ERR_MSG_ATTR(info->extack, a[FABRIC_A_HOPS],
-				    "a path passes no port twice, and switches are not 0");
-		return -EINVAL;
-	}
-	fabric_isolates_lock();
-	iso = fabric_isolate_find(genl_info_net(info),
-				  nla_get_u32(a[FABRIC_A_SWITCH]));
-	if (iso)
-		err = fabric_path_set(iso, path);
-	fabric_isolates_unlock();
-	if (!iso) {
-		kfree(path);
-		NL_SET_ERR_MSG_MOD(info->extack,
-				   "no port of this namespace has such a switch");
-	}
-	return err;
-}
 
 static int fabric_genl_u64(struct sk_buff *skb, int type, u64 value)
 {
 	return nla_put_u64_64bit(skb, type, value, FABRIC_A_PAD);
 }
 
-/* Writes what a switch has counted. */
-static int fabric_genl_counts(struct sk_buff *skb, const struct pyr_stats *s,
-			      const struct fabric_pfc *pfc, u64 no_path)
+/* What a switch has counted. Context: its lock. */
+static void fabric_genl_count(const struct fabric_isolate *iso, u64 *count)
 {
-	u64 count[FABRIC_COUNT_MAX + 1] = {
+	const struct pyr_stats *s = &iso->sw.stats;
+	const struct fabric_pfc *pfc = &iso->pfc;
+	const u64 now[FABRIC_COUNT_MAX + 1] = {
 		[FABRIC_COUNT_PAUSE] = s->sent[PYR_PAUSE],
 		[FABRIC_COUNT_RESUME] = s->sent[PYR_RESUME],
 		[FABRIC_COUNT_MERGE] = s->sent[PYR_MERGE],
@@ -133,18 +43,44 @@ static int fabric_genl_counts(struct sk_buff *skb, const struct pyr_stats *s,
 		[FABRIC_COUNT_ISOLATED] = s->isolated,
 		[FABRIC_COUNT_ROOTS_MAX] = s->roots_max,
 		[FABRIC_COUNT_QUEUES_MAX] = s->assigned_max,
-		[FABRIC_COUNT_NO_PATH] = no_path,
+		[FABRIC_COUNT_NO_PATH] = iso->no_path,
 		[FABRIC_COUNT_PFC_PAUSE] = pfc->pauses,
 		[FABRIC_COUNT_PFC_RESUME] = pfc->resumes,
 		[FABRIC_COUNT_PFC_HEARD] = pfc->heard,
+		[FABRIC_COUNT_FORETOLD] = iso->foretold,
+		[FABRIC_COUNT_MISTOLD] = iso->mistold,
+		[FABRIC_COUNT_REFUSED] = iso->hash.refused,
+		[FABRIC_COUNT_HASH_PAUSE] = iso->hash.pauses,
+		[FABRIC_COUNT_HASH_RESUME] = iso->hash.resumes,
+		[FABRIC_COUNT_HASH_SENT] = iso->hash.sent,
+		[FABRIC_COUNT_HASH_HEARD] = iso->hash.heard,
+		[FABRIC_COUNT_HASH_EXPIRED] = iso->hash.expired,
+		[FABRIC_COUNT_HASH_HELD_NS] = iso->hash.held_ns,
+		[FABRIC_COUNT_HASH_USED_MAX] = iso->hash.used_max,
 	};
+	int i;
+
+	memcpy(count, now, sizeof(now));
+	for (i = PYR_HEARD_OK + 1; i < __PYR_HEARD_MAX; i++)
+		count[FABRIC_COUNT_REFUSED] += s->heard[i];
+	for (i = 0; i < PYR_PORTS_MAX; i++) {
+		if (!iso->port[i])
+			continue;
+		count[FABRIC_COUNT_NO_PATH] += READ_ONCE(iso->port[i]->no_path);
+		count[FABRIC_COUNT_FORETOLD] += READ_ONCE(iso->port[i]->foretold);
+		count[FABRIC_COUNT_MISTOLD] += READ_ONCE(iso->port[i]->mistold);
+		fabric_hash_count(iso->port[i], count);
+	}
+}
+
+/* Writes what a switch has counted. */
+static int fabric_genl_counts(struct sk_buff *skb, const u64 *count)
+{
 	struct nlattr *nest = nla_nest_start(skb, FABRIC_A_COUNTS);
 	int i;
 
 	if (!nest)
 		return -EMSGSIZE;
-	for (i = PYR_HEARD_OK + 1; i < __PYR_HEARD_MAX; i++)
-		count[FABRIC_COUNT_REFUSED] += s->heard[i];
 	for (i = 1; i <= FABRIC_COUNT_MAX; i++) {
 		if (nla_put_u64_64bit(skb, i, count[i], FABRIC_COUNT_UNSPEC))
 			return -EMSGSIZE;
@@ -153,27 +89,28 @@ static int fabric_genl_counts(struct sk_buff *skb, const struct pyr_stats *s,
 	return 0;
 }
 
-/* Writes a switch. */
+/* Writes a switch. Context: fabric_isolates_lock(). */
 static int fabric_genl_switch(struct sk_buff *skb, struct fabric_isolate *iso)
 {
-	struct fabric_pfc pfc;
-	struct pyr_stats stats;
-	u64 ports = 0, no_path;
+	const struct fabric_table *t = rcu_dereference_protected(iso->table, true);
+	u64 count[FABRIC_COUNT_MAX + 1], ports = 0;
+	s32 device[PYR_PORTS_MAX] = { 0 };
 	unsigned int i;
 
 	spin_lock_bh(&iso->lock);
-	stats = iso->sw.stats;
-	no_path = iso->no_path;
-	pfc = iso->pfc;
+	fabric_genl_count(iso, count);
 	for (i = 0; i < PYR_PORTS_MAX; i++) {
-		if (iso->port[i])
-			ports |= BIT_ULL(i);
+		if (!iso->port[i])
+			continue;
+		ports |= BIT_ULL(i);
+		device[i] = iso->ifindex[i];
 	}
 	spin_unlock_bh(&iso->lock);
 	return nla_put_u32(skb, FABRIC_A_SWITCH, iso->sw.config.id) ||
 	       fabric_genl_u64(skb, FABRIC_A_PORTS, ports) ||
-	       nla_put_u32(skb, FABRIC_A_PATHS, iso->npaths) ||
-	       fabric_genl_counts(skb, &stats, &pfc, no_path);
+	       nla_put(skb, FABRIC_A_DEVICES, sizeof(device), device) ||
+	       nla_put_u32(skb, FABRIC_A_PATHS, t ? t->paths.dests : 0) ||
+	       fabric_genl_counts(skb, count);
 }
 
 /* Writes a root that the switch knows. */
@@ -258,13 +195,23 @@ out:
 
 static const struct genl_ops fabric_genl_ops[] = {
 	{
-		.cmd	= FABRIC_CMD_PATH_SET,
-		.flags	= GENL_UNS_ADMIN_PERM,
-		.doit	= fabric_genl_path_set,
-	},
-	{
 		.cmd	= FABRIC_CMD_SWITCH_GET,
 		.dumpit	= fabric_genl_dump,
+	},
+	{
+		.cmd	= FABRIC_CMD_TABLE_NEW,
+		.flags	= GENL_UNS_ADMIN_PERM,
+		.doit	= fabric_table_new,
+	},
+	{
+		.cmd	= FABRIC_CMD_TABLE_ADD,
+		.flags	= GENL_UNS_ADMIN_PERM,
+		.doit	= fabric_table_add,
+	},
+	{
+		.cmd	= FABRIC_CMD_TABLE_USE,
+		.flags	= GENL_UNS_ADMIN_PERM,
+		.doit	= fabric_table_use,
 	},
 };
 

@@ -18,10 +18,8 @@
  */
 #include <linux/etherdevice.h>
 #include <linux/ethtool.h>
-#include <linux/hash.h>
 #include <linux/hrtimer.h>
 #include <linux/interrupt.h>
-#include <net/ipv6.h>
 
 #include <linux/fabric_frame.h>
 
@@ -38,7 +36,7 @@
 #define FABRIC_MTU_WIRE_BYTES	1538
 
 static LIST_HEAD(fabric_isolates);
-/* Protects the list, users and paths' configuration; nests in rtnl. */
+/* Protects the list, users and which table is in use; nests in rtnl. */
 static DEFINE_MUTEX(fabric_isolates_mutex);
 /* What a qdisc of ours has as its operations. */
 static const struct Qdisc_ops *fabric_port_ops __ro_after_init;
@@ -84,16 +82,6 @@ struct fabric_isolate *fabric_isolate_next(const struct net *net,
 	return NULL;
 }
 
-/* The port may have something to send. Not while it is being made, nor while it is being
- * taken down. Context: softirq, its root lock or the switch's lock held.
- */
-static void fabric_isolate_wake(struct Qdisc *sch)
-{
-	if (rcu_access_pointer(qdisc_dev(sch)->qdisc) == sch &&
-	    !test_bit(__QDISC_STATE_DEACTIVATED, &sch->state))
-		__netif_schedule(sch);
-}
-
 /* ---- frames ------------------------------------------------------------------ */
 
 /* What goes to a neighbour. */
@@ -135,6 +123,7 @@ static bool fabric_frame_next(struct fabric_isolate *iso,
 {
 	static const u8 dest[ETH_ALEN] = FABRIC_FRAME_DEST;
 	static const u8 pfc_dest[ETH_ALEN] = PFC_DEST;
+	struct bfc_frame flows;
 	struct pyr_frame frame;
 
 	memset(out->data, 0, sizeof(out->data));
@@ -143,12 +132,61 @@ static bool fabric_frame_next(struct fabric_isolate *iso,
 		ether_addr_copy(out->dest, pfc_dest);
 		return true;
 	}
-	if (!pyr_next_frame(&iso->sw, &frame, port))
-		return false;
 	out->type = FABRIC_FRAME_ETHERTYPE;
 	ether_addr_copy(out->dest, dest);
+	if (fabric_hash_next(iso, &flows, port)) {
+		bfc_frame_write(&flows, out->data);
+		return true;
+	}
+	if (!pyr_next_frame(&iso->sw, &frame, port))
+		return false;
 	pyr_frame_write(&frame, out->data);
 	return true;
+}
+
+/* Lets @take have what a neighbour has sent to a device, if it is a port of a switch.
+ * Context: softirq; @take has the lock of the port's qdisc.
+ */
+static void fabric_port_hears(struct net_device *dev,
+			      void (*take)(struct fabric_isolate_port *p,
+					   const void *frame),
+			      const void *frame)
+{
+	struct fabric_isolate_port *p;
+	struct Qdisc *sch;
+
+	rcu_read_lock();
+	sch = rcu_dereference(dev->qdisc);
+	if (sch && sch->ops == fabric_port_ops) {
+		spin_lock(qdisc_lock(sch));
+		p = ((struct fabric_sched *)qdisc_priv(sch))->isolate;
+		if (p && p->joined)
+			take(p, frame);
+		spin_unlock(qdisc_lock(sch));
+	}
+	rcu_read_unlock();
+}
+
+/* Ports that hold back flows look whether they still have to. Context: softirq, no lock held. */
+static void fabric_ports_look(struct fabric_isolate *iso)
+{
+	struct fabric_isolate_port *p;
+	struct net_device *dev;
+
+	while (READ_ONCE(iso->hash.look)) {
+		dev = NULL;
+		spin_lock(&iso->lock);
+		if (iso->hash.look) {
+			p = iso->port[__ffs64(iso->hash.look)];
+			iso->hash.look &= iso->hash.look - 1;
+			dev = p ? qdisc_dev(p->sch) : NULL;
+			dev_hold(dev);
+		}
+		spin_unlock(&iso->lock);
+		if (dev)
+			fabric_port_hears(dev, fabric_hash_look, NULL);
+		dev_put(dev);
+	}
 }
 
 /* Sends what there is to say. Context: softirq, no lock held. */
@@ -163,6 +201,7 @@ static void fabric_isolate_send(struct tasklet_struct *t)
 	bool more;
 	u8 port;
 
+	fabric_ports_look(iso);
 	for (count = 0; count < FABRIC_FRAMES_AT_ONCE; count++) {
 		spin_lock(&iso->lock);
 		more = fabric_frame_next(iso, &frame, &port);
@@ -200,36 +239,15 @@ int fabric_isolate_enqueue_frame(struct Qdisc *sch, struct sk_buff *skb,
 	return NET_XMIT_SUCCESS;
 }
 
-/* Lets @take have what a neighbour has sent to a device, if it is a port of a switch.
- * Context: softirq; @take has the lock of the port's qdisc.
- */
-static void fabric_port_hears(struct net_device *dev,
-			      void (*take)(struct fabric_isolate_port *p,
-					   const void *frame),
-			      const void *frame)
-{
-	struct fabric_isolate_port *p;
-	struct Qdisc *sch;
-
-	rcu_read_lock();
-	sch = rcu_dereference(dev->qdisc);
-	if (sch && sch->ops == fabric_port_ops) {
-		spin_lock(qdisc_lock(sch));
-		p = ((struct fabric_sched *)qdisc_priv(sch))->isolate;
-		if (p && p->joined)
-			take(p, frame);
-		spin_unlock(qdisc_lock(sch));
-	}
-	rcu_read_unlock();
-}
-
 static void fabric_isolate_take(struct fabric_isolate_port *p, const void *frame)
 {
 	struct fabric_isolate *iso = p->iso;
+	bool believed = fabric_table_believes(iso, p->index, frame);
 
 	spin_lock(&iso->lock);
-	if (pyr_frame_in(&iso->sw, p->index, frame, p->band->fifo.bytes) ==
-	    PYR_HEARD_OK)
+	if (!believed)
+		iso->sw.stats.heard[PYR_HEARD_MALFORMED]++;
+	else if (pyr_frame_in(&iso->sw, p->index, frame, p->band->fifo.bytes) == PYR_HEARD_OK)
 		fabric_isolate_wake(p->sch);
 	fabric_isolate_kick(iso);
 	spin_unlock(&iso->lock);
@@ -241,10 +259,14 @@ static int fabric_isolate_heard(struct sk_buff *skb, struct net_device *dev,
 				struct net_device *orig_dev)
 {
 	u8 buffer[FABRIC_FRAME_BYTES], *data;
+	struct bfc_frame flows;
 	struct pyr_frame frame;
 
+	BUILD_BUG_ON(sizeof(struct fabric_flows_frame) != FABRIC_FRAME_BYTES);
 	data = skb_header_pointer(skb, 0, sizeof(buffer), buffer);
-	if (data && pyr_frame_read(&frame, data, sizeof(buffer)))
+	if (data && bfc_frame_read(&flows, data, sizeof(buffer)))
+		fabric_port_hears(dev, fabric_hash_take, &flows);
+	else if (data && pyr_frame_read(&frame, data, sizeof(buffer)))
 		fabric_port_hears(dev, fabric_isolate_take, &frame);
 	kfree_skb(skb);
 	return NET_RX_SUCCESS;
@@ -309,9 +331,10 @@ static enum hrtimer_restart fabric_isolate_tick(struct hrtimer *timer)
 			fabric_isolate_wake(p->sch);
 	}
 	fabric_pfc_tick(iso);
-	if (iso->pfc.tell || pyr_has_frame(&iso->sw))
+	fabric_hash_tick(iso);
+	if (fabric_isolate_busy(iso))
 		tasklet_schedule(&iso->sender);
-	again = iso->sw.roots || iso->pfc.paused;
+	again = fabric_isolate_awake(iso);
 	iso->ticking = again;
 	if (again)
 		hrtimer_forward_now(timer, ns_to_ktime(iso->sw.config.tick_ns));
@@ -321,54 +344,32 @@ static enum hrtimer_restart fabric_isolate_tick(struct hrtimer *timer)
 
 /* ---- packets ----------------------------------------------------------------- */
 
-struct hlist_head *fabric_path_head(struct fabric_isolate *iso,
-				    const struct fabric_path_key *key)
-{
-	return &iso->paths[jhash(key, sizeof(*key), 0) &
-			   (FABRIC_PATHS_HASH - 1)];
-}
-
-/* The path of that key, NULL: none. Context: the switch's lock. */
-struct fabric_path *fabric_path_find(struct fabric_isolate *iso,
-				     const struct fabric_path_key *key)
-{
-	struct fabric_path *path;
-
-	hlist_for_each_entry(path, fabric_path_head(iso, key), node) {
-		if (!memcmp(&path->key, key, sizeof(*key)))
-			return path;
-	}
-	return NULL;
-}
-
-/* Where a packet goes after this port; no hops if nobody told. */
-static const struct pyr_path *fabric_isolate_path(struct fabric_isolate *iso,
-						  u8 port,
-						  const struct sk_buff *skb)
+/* The ports after this one; none if nobody told. */
+static const struct pyr_path *fabric_isolate_path(const struct fabric_way *way)
 {
 	static const struct pyr_path unknown;
-	int version, offset = fabric_find_ip(skb, &version);
-	struct fabric_path_key key = { .port = port };
-	const struct fabric_path *path;
-	struct ipv6hdr buffer, *ip6;
-	struct iphdr *ip;
 
-	if (offset < 0)
-		return &unknown;
-	if (version == 4) {
-		ip = skb_header_pointer(skb, offset, sizeof(*ip), &buffer);
-		if (!ip)
-			return &unknown;
-		ipv6_addr_set_v4mapped(ip->daddr, &key.to);
-	} else {
-		ip6 = skb_header_pointer(skb, offset, sizeof(*ip6), &buffer);
-		if (!ip6)
-			return &unknown;
-		key.to = ip6->daddr;
-	}
-	path = fabric_path_find(iso, &key);
-	iso->no_path += !path;
-	return path ? &path->path : &unknown;
+	return likely(way) ? &way->path : &unknown;
+}
+
+/* The queue of an arriving packet. */
+static u8 fabric_isolate_place(struct fabric_isolate_port *p,
+			       struct sk_buff *skb, u32 len,
+			       const struct pyr_path *path)
+{
+	struct pyr_packet *pkt = &fabric_cb(skb)->pyr;
+	struct fabric_isolate *iso = p->iso;
+	u8 queue;
+
+	if (!READ_ONCE(p->joined))
+		return PYR_OQ;
+	spin_lock(&iso->lock);
+	pkt->in = fabric_isolate_ingress(iso, skb->skb_iif);
+	queue = pyr_arrive(&iso->sw, p->index, pkt, path, len,
+			   p->band->fifo.bytes);
+	fabric_isolate_kick(iso);
+	spin_unlock(&iso->lock);
+	return queue;
 }
 
 /**
@@ -383,25 +384,18 @@ static const struct pyr_path *fabric_isolate_path(struct fabric_isolate *iso,
 bool fabric_isolate_park(struct fabric_sched *q, struct fabric_band *band,
 			 struct sk_buff *skb, u32 len)
 {
-	struct pyr_packet *pkt = &fabric_cb(skb)->pyr;
 	struct fabric_isolate_port *p = q->isolate;
-	struct fabric_isolate *iso = p->iso;
+	struct fabric_way *way = fabric_way_look(p, skb, true);
+	const struct pyr_path *path = fabric_isolate_path(way);
 	u8 queue;
 
-	pkt->in = PYR_NONE;
-	pkt->slot = PYR_NONE;
-	if (!READ_ONCE(p->joined) ||
-	    pyr_arrive_quick(&iso->sw.port[p->index], band->fifo.bytes + len))
+	if (pyr_is_short(p->state, band->fifo.bytes + len) &&
+	    pyr_passes_none(&p->iso->sw, path))
 		return false;
-	spin_lock(&iso->lock);
-	pkt->in = fabric_isolate_ingress(iso, skb->skb_iif);
-	queue = pyr_arrive(&iso->sw, p->index, pkt,
-			   fabric_isolate_path(iso, p->index, skb), len,
-			   band->fifo.bytes);
-	fabric_isolate_kick(iso);
-	spin_unlock(&iso->lock);
+	queue = fabric_isolate_place(p, skb, len, path);
 	if (queue == PYR_OQ)
 		return false;
+	fabric_way_park(p, way, skb);
 	fabric_fifo_push(&p->queue[queue], skb, len);
 	band->parked_bytes += len;
 	band->parked_packets++;
@@ -426,11 +420,12 @@ static bool fabric_isolate_move(struct fabric_sched *q, u8 queue)
 	if (WARN_ON_ONCE(!skb))
 		return true;
 	queue = pyr_move(&iso->sw, p->index, &fabric_cb(skb)->pyr,
-			 fabric_isolate_path(iso, p->index, skb), len);
+			 fabric_isolate_path(fabric_way_of(p, skb)), len);
 	if (queue != PYR_OQ) {
 		fabric_fifo_push(&p->queue[queue], skb, len);
 		return false;
 	}
+	fabric_way_unpark(p, skb);
 	p->band->parked_bytes -= len;
 	p->band->parked_packets--;
 	fabric_fifo_push(&p->band->fifo, skb, len);
@@ -475,19 +470,15 @@ void fabric_isolate_prepare(struct Qdisc *sch)
 		fabric_look_again(sch);
 }
 
-/* A packet has left the output queue. */
-void fabric_isolate_sent(struct fabric_sched *q)
+/* The output queue may be short enough now for neighbours to go on. */
+void fabric_isolate_tell_sent(struct fabric_isolate_port *p)
 {
-	struct fabric_isolate_port *p = q->isolate;
 	struct fabric_isolate *iso = p->iso;
-	u32 bytes = p->band->fifo.bytes;
 
-	p->due = true;
-	if (!READ_ONCE(p->joined) ||
-	    pyr_sent_quick(&iso->sw.port[p->index], bytes))
+	if (!READ_ONCE(p->joined))
 		return;
 	spin_lock(&iso->lock);
-	pyr_sent(&iso->sw, p->index, bytes);
+	pyr_sent(&iso->sw, p->index, p->band->fifo.bytes);
 	fabric_isolate_kick(iso);
 	spin_unlock(&iso->lock);
 }
@@ -524,6 +515,7 @@ void fabric_isolate_reset(struct fabric_sched *q)
 	for (i = 0; i < PYR_QUEUES_MAX; i++) {
 		while ((skb = fabric_fifo_pop(&p->queue[i], &len))) {
 			pyr_drop(&iso->sw, p->index, &fabric_cb(skb)->pyr, len);
+			fabric_way_unpark(p, skb);
 			rtnl_kfree_skbs(skb, skb);
 		}
 	}
@@ -585,8 +577,6 @@ static struct fabric_isolate *fabric_isolate_make(struct net *net, u32 id)
 /* A switch that has no ports any more goes. */
 static void fabric_isolate_put(struct fabric_isolate *iso)
 {
-	struct hlist_node *next;
-	struct fabric_path *path;
 	unsigned int i;
 
 	if (--iso->users)
@@ -596,10 +586,10 @@ static void fabric_isolate_put(struct fabric_isolate *iso)
 		fabric_frames_listen(false);
 	hrtimer_cancel(&iso->tick);
 	tasklet_kill(&iso->sender);
-	for (i = 0; i < FABRIC_PATHS_HASH; i++) {
-		hlist_for_each_entry_safe(path, next, &iso->paths[i], node)
-			kfree(path);
-	}
+	for (i = 0; i < PYR_PORTS_MAX; i++)
+		kvfree(iso->hash.told[i]);
+	kvfree(iso->draft);
+	kvfree(rcu_dereference_protected(iso->table, true));
 	kvfree(iso);
 }
 
@@ -637,6 +627,7 @@ static void fabric_isolate_plug(struct fabric_isolate_port *p)
 	WRITE_ONCE(iso->by_ifindex[p->ifindex & FABRIC_IFINDEX_MASK], p->index);
 	if (p->set.queue == FABRIC_QUEUE_PFC && p->config.tell)
 		iso->pfc.tells |= BIT_ULL(p->index);
+	fabric_hash_plug(p);
 	WRITE_ONCE(p->joined, true);
 	spin_unlock_bh(&iso->lock);
 }
@@ -686,8 +677,14 @@ static int fabric_isolate_enter(struct fabric_isolate_port *p,
 		iso = fabric_isolate_make(net, p->set.id);
 	if (!iso)
 		return -ENOMEM;
+	if (p->set.queue == FABRIC_QUEUE_HASH && !fabric_hash_room(iso, p->index)) {
+		iso->users++;
+		fabric_isolate_put(iso);
+		return -ENOMEM;
+	}
 	iso->users++;
 	p->iso = iso;
+	p->state = &iso->sw.port[p->index];
 	if (old)
 		old->heir = p;
 	else
@@ -734,6 +731,8 @@ int fabric_isolate_join(struct Qdisc *sch, struct fabric_isolate_config *set,
 	p->band->queue = set->queue;
 	p->band->isolate = set->queue == FABRIC_QUEUE_ISOLATE;
 	p->band->pfc = set->queue == FABRIC_QUEUE_PFC;
+	if (q->hash)
+		q->hash->port = p;
 	return 0;
 }
 
@@ -749,7 +748,8 @@ bool fabric_isolate_same(const struct fabric_isolate_config *a,
 			 const struct fabric_isolate_config *b)
 {
 	return a->id == b->id && a->port == b->port && a->band == b->band &&
-	       a->queue == b->queue && a->frames == b->frames && a->speed_bps == b->speed_bps &&
+	       a->queue == b->queue && a->queues == b->queues &&
+	       a->frames == b->frames && a->speed_bps == b->speed_bps &&
 	       a->hop_rtt_ns == b->hop_rtt_ns;
 }
 
@@ -769,7 +769,11 @@ static void fabric_isolate_unplug(struct fabric_sched *q,
 		iso->pfc.tells &= ~BIT_ULL(p->index);
 		iso->pfc.paused &= ~BIT_ULL(p->index);
 		iso->pfc.tell &= ~BIT_ULL(p->index);
+		fabric_hash_unplug(p);
 		WRITE_ONCE(p->joined, false);
+		iso->no_path += p->no_path;
+		iso->foretold += p->foretold;
+		iso->mistold += p->mistold;
 		pyr_port_down(&iso->sw, p->index);
 		fabric_isolate_kick(iso);
 	} else {
@@ -777,6 +781,8 @@ static void fabric_isolate_unplug(struct fabric_sched *q,
 	}
 	spin_unlock(&iso->lock);
 	q->isolate = NULL;
+	if (q->hash)
+		q->hash->port = NULL;
 	p->band->queue = FABRIC_QUEUE_FIFO;
 	p->band->isolate = false;
 	p->band->pfc = false;

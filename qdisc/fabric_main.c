@@ -206,15 +206,17 @@ static struct sk_buff *fabric_dequeue(struct Qdisc *sch)
 	now_ns = ktime_get_ns();
 	if (likely(!q->line.rate_bps && !q->flying.head)) {
 		/* Once in the text, for it is long: with a switch and without. */
-		skb = unlikely(q->isolate) ? fabric_dequeue_frame(sch) : NULL;
-		if (unlikely(skb))
-			return skb;
+		if (unlikely(q->isolate) && !fabric_isolate_idle(q->isolate)) {
+			skb = fabric_dequeue_frame(sch);
+			if (skb)
+				return skb;
+		}
 		if (unlikely(q->border))
 			fabric_border_release(sch, now_ns);
 		skb = fabric_serve(sch, now_ns);
 		if (unlikely(q->isolate) && skb &&
-		    q->bands[fabric_cb(skb)->band].isolate)
-			fabric_isolate_sent(q);
+		    fabric_cb(skb)->band == q->isolate->band->index)
+			fabric_isolate_sent(q->isolate);
 		if (unlikely(q->border) && !skb)
 			fabric_border_wait(sch);
 		return skb;
@@ -252,6 +254,8 @@ static void fabric_reset(struct Qdisc *sch)
 			fabric_buffer_leave(q->buffer, band);
 		if (band->pfc)
 			fabric_pfc_forget(q, band);
+		if (fabric_hash_queues(q, band))
+			fabric_hash_reset(q);
 		fabric_fifo_purge(&band->fifo);
 		memset(band->colour_bytes, 0, sizeof(band->colour_bytes));
 		if (band->child)
@@ -301,6 +305,7 @@ static void fabric_destroy(struct Qdisc *sch)
 	qdisc_watchdog_cancel(&q->watchdog);
 	if (q->isolate)
 		fabric_isolate_leave(q);
+	fabric_hash_free(q);
 	if (q->border)
 		fabric_border_leave(q);
 	tcf_block_put(q->block);

@@ -224,6 +224,7 @@ static int fabric_put_port(struct sk_buff *skb, const struct fabric_sched *q,
 			   q->flying.packets + !!q->sending) ||
 	       fabric_put_u64(skb, TCA_FABRIC_STATS_GSO_SPLIT, q->gso_split) ||
 	       fabric_put_stamps(skb, &q->stamp) ||
+	       (q->hash && fabric_hash_dump_stats(q, skb)) ||
 	       (q->border &&
 		fabric_border_dump_stats(q, skb, !fabric_message_small(skb))) ||
 	       fabric_put_buffer(skb, q->buffer);

@@ -13,13 +13,13 @@
  */
 #include <linux/icmp.h>
 #include <linux/icmpv6.h>
+#include <linux/ipv6.h>
 #include <linux/module.h>
 #include <net/icmp.h>
 #include <net/ip.h>
 #include <net/ip6_checksum.h>
 #include <net/ip6_route.h>
 #include <net/ipv6.h>
-#include <net/ipv6_stubs.h>
 #include <net/l3mdev.h>
 #include <net/route.h>
 
@@ -96,10 +96,14 @@ static int fabric_message_out_six(struct net *net, struct sk_buff *skb)
 		.flowi6_oif = fabric_message_cb(skb)->vrf,
 		.flowi6_proto = IPPROTO_ICMPV6,
 	};
-	struct dst_entry *dst = ipv6_stub->ipv6_dst_lookup_flow(net, NULL, &fl6, NULL);
 	u32 bytes = skb->len;
+	struct dst_entry *dst;
 	struct ipv6hdr *ip;
 
+	/* a bridge passes IPv6 also where it was switched off at boot and has no tables */
+	if (!ipv6_mod_enabled())
+		return -EAFNOSUPPORT;
+	dst = ip6_dst_lookup_flow(net, NULL, &fl6, NULL);
 	if (IS_ERR(dst))
 		return PTR_ERR(dst);
 	skb_dst_set(skb, dst);

@@ -124,9 +124,6 @@ const char *path_check(struct path_table *t)
 			continue;
 		if (t->route[i] >= t->groups)
 			return "a route is no group of next hops";
-		if (t->group[t->route[i]].count > 1 &&
-		    !t->sw[i / t->dests].seed)
-			return "a switch chooses by a hash whose seed is not known";
 	}
 	return check_prefixes(t);
 }
@@ -170,6 +167,7 @@ void path_bounds(struct path_via *via, const u16 *weight, unsigned int count)
 
 /* ---- a way ------------------------------------------------------------------- */
 
+/* Return: NULL: that cannot be known. */
 static const struct path_via *choose(const struct path_table *t,
 				     const struct path_group *group, u16 at,
 				     const struct path_flow *flow)
@@ -179,6 +177,8 @@ static const struct path_via *choose(const struct path_table *t,
 
 	if (group->count == 1)
 		return via;
+	if (!t->sw[at].seed)
+		return NULL;
 	hash = path_hash(&t->sw[at], flow);
 	for (i = 0; i + 1 < group->count; i++)
 		if (via[i].bound >= 0 && hash <= (u32)via[i].bound)
@@ -197,11 +197,12 @@ void path_find(const struct path_table *t, u16 next, u16 dest,
 		return;
 	while (next != PATH_NONE && path->hops < PYR_HOPS_MAX) {
 		group = t->route[(u32)next * t->dests + dest];
-		if (group == PATH_NONE) {
+		via = group == PATH_NONE ? NULL :
+		      choose(t, &t->group[group], next, flow);
+		if (!via) {
 			path->hops = 0;
 			return;
 		}
-		via = choose(t, &t->group[group], next, flow);
 		path->hop[path->hops++] = PYR_ROOT(t->sw[next].id, via->port);
 		next = via->to;
 	}

@@ -25,20 +25,20 @@
 
 /**
  * struct path_flow - what the kernel hashes of a packet
- * @v6: IPv6
- * @proto: IP protocol
- * @sport: source port as in the packet (big-endian), 0: none
- * @dport: destination port, likewise
  * @src: address, 4 or 16 bytes as in the packet
  * @dst: address, likewise
+ * @sport: source port as in the packet (big-endian), 0: none
+ * @dport: destination port, likewise
+ * @proto: IP protocol
+ * @v6: IPv6
  */
 struct path_flow {
-	bool v6;
-	u8 proto;
-	u16 sport;
-	u16 dport;
 	u8 src[16];
 	u8 dst[16];
+	u16 sport;
+	u16 dport;
+	u8 proto;
+	bool v6;
 };
 
 /**
@@ -66,7 +66,7 @@ struct path_group {
 /**
  * struct path_switch - a switch
  * @id: its number in the fabric, not 0
- * @seed: its net.ipv4.fib_multipath_hash_seed, not 0 if it has to choose
+ * @seed: its net.ipv4.fib_multipath_hash_seed, 0: nobody knows how it chooses
  * @policy: its fib_multipath_hash_policy: 0, 1 or 3
  * @fields: its fib_multipath_hash_fields, of policy 3: PATH_FIELD_*
  */

@@ -168,8 +168,9 @@ u8 pyr_root_get(struct pyr_switch *sw, u64 id)
 	root->queue = PYR_NONE;
 	head = &sw->hash[pyr_hash(id)];
 	root->next = *head;
-	*head = slot;
-	if (++sw->roots > sw->stats.roots_max)
+	WRITE_ONCE(*head, slot);
+	WRITE_ONCE(sw->roots, sw->roots + 1);
+	if (sw->roots > sw->stats.roots_max)
 		sw->stats.roots_max = sw->roots;
 	return slot;
 }
@@ -249,6 +250,16 @@ static u8 pyr_match(const struct pyr_switch *sw, u8 out,
 		}
 	}
 	return best;
+}
+
+bool pyr_passes_none(const struct pyr_switch *sw, const struct pyr_path *path)
+{
+	unsigned int i;
+
+	for (i = 0; i < path->hops; i++)
+		if (READ_ONCE(sw->hash[pyr_hash(path->hop[i])]) != PYR_NONE)
+			return false;
+	return true;
 }
 
 /* Puts a packet where its path leads from stage @from on. */

@@ -121,6 +121,22 @@ bool pyr_frame_read(struct pyr_frame *frame, const u8 *data, size_t bytes);
  */
 void pyr_frame_write(const struct pyr_frame *frame, u8 *data);
 
+struct pyr_switch;
+
+/* For how many ticks does what a neighbour asks for hold? */
+u8 pyr_hold_ticks(const struct pyr_switch *sw, u32 hold_ns);
+
+/**
+ * pyr_frame_newer() - is a frame newer than all that the port has heard?
+ * @sw: the switch
+ * @port: below PYR_PORTS_MAX
+ * @epoch: of the frame
+ * @sequence: of the frame
+ *
+ * Return: true: it is, and is the newest now.
+ */
+bool pyr_frame_newer(struct pyr_switch *sw, u8 port, u32 epoch, u32 sequence);
+
 /**
  * struct pyr_path - the ports that a packet will leave by, after this switch
  * @hops: how many, 0: unknown or none
@@ -405,6 +421,31 @@ static inline bool pyr_arrive_quick(const struct pyr_port *port, u32 oq_bytes)
 {
 	return !READ_ONCE(port->assigned) &&
 	       oq_bytes <= READ_ONCE(port->nominate_bytes);
+}
+
+/* Is anything congested? Without the switch's lock. */
+static inline bool pyr_any_root(const struct pyr_switch *sw)
+{
+	return READ_ONCE(sw->roots);
+}
+
+/**
+ * pyr_passes_none() - is no root known on a packet's path?
+ * @sw: the switch
+ * @path: the packet's onward path, of at most PYR_HOPS_MAX hops
+ *
+ * Then pyr_arrive() makes no use of @path, and need not be called if the output queue is not
+ * too long. Context: without the switch's lock. A root that has a queue at a port is seen
+ * by all that came after pyr_frame_in() there.
+ *
+ * Return: true: none; false: there may be one.
+ */
+bool pyr_passes_none(const struct pyr_switch *sw, const struct pyr_path *path);
+
+/* Does a port's output queue of that length make no root? Without the switch's lock. */
+static inline bool pyr_is_short(const struct pyr_port *port, u32 oq_bytes)
+{
+	return oq_bytes <= READ_ONCE(port->nominate_bytes);
 }
 
 /**

@@ -117,16 +117,16 @@ static bool pyr_frame_possible(const struct pyr_frame *frame)
 	       (PYR_ROOT_SWITCH(frame->into) && frame->into != frame->root);
 }
 
-/* Is it newer than all before it? */
-static bool pyr_frame_newer(struct pyr_port *port,
-			    const struct pyr_frame *frame)
+bool pyr_frame_newer(struct pyr_switch *sw, u8 index, u32 epoch, u32 sequence)
 {
-	if (port->heard && port->rx_epoch == frame->epoch &&
-	    (s32)(frame->sequence - port->rx_sequence) <= 0)
+	struct pyr_port *port = &sw->port[index];
+
+	if (port->heard && port->rx_epoch == epoch &&
+	    (s32)(sequence - port->rx_sequence) <= 0)
 		return false;
 	port->heard = true;
-	port->rx_epoch = frame->epoch;
-	port->rx_sequence = frame->sequence;
+	port->rx_epoch = epoch;
+	port->rx_sequence = sequence;
 	return true;
 }
 
@@ -143,8 +143,7 @@ static u8 pyr_frame_root(struct pyr_switch *sw, u8 out, u64 id, u8 distance,
 	return slot;
 }
 
-/* For how many ticks does a PAUSE hold? */
-static u8 pyr_hold_ticks(const struct pyr_switch *sw, u32 hold_ns)
+u8 pyr_hold_ticks(const struct pyr_switch *sw, u32 hold_ns)
 {
 	u64 ticks = div64_u64((u64)hold_ns + sw->config.tick_ns - 1,
 			      sw->config.tick_ns);
@@ -215,7 +214,7 @@ static enum pyr_heard pyr_hear(struct pyr_switch *sw, u8 index,
 		return PYR_HEARD_DEAF;
 	if (!pyr_frame_possible(frame))
 		return PYR_HEARD_MALFORMED;
-	if (!pyr_frame_newer(port, frame))
+	if (!pyr_frame_newer(sw, index, frame->epoch, frame->sequence))
 		return PYR_HEARD_OLD;
 	if (frame->type == PYR_RELEASE)
 		return pyr_hear_release(sw, index, frame);
@@ -362,12 +361,12 @@ static void pyr_root_put(struct pyr_switch *sw, u8 slot)
 
 	while (*link != slot)
 		link = &sw->root[*link].next;
-	*link = root->next;
+	WRITE_ONCE(*link, root->next);
 	if (root->local != PYR_NONE)
 		sw->port[root->local].local = PYR_NONE;
 	root->used = false;
 	pyr_clear_bit(sw->tell, slot);
-	sw->roots--;
+	WRITE_ONCE(sw->roots, sw->roots - 1);
 }
 
 u64 pyr_tick(struct pyr_switch *sw)

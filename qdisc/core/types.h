@@ -22,7 +22,9 @@
 
 #include "lib/fl_types.h"
 
+#ifndef NSEC_PER_SEC
 #define NSEC_PER_SEC	1000000000L
+#endif
 
 #ifndef READ_ONCE
 #define READ_ONCE(x)		__atomic_load_n(&(x), __ATOMIC_RELAXED)

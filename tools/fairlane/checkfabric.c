@@ -216,6 +216,7 @@ void check_flows(void)
 			tell_starving(&list.c[i]);
 	tell_narrow(&now);
 	tell_classless(&list);
+	check_long(&now);
 	classes_free(&list);
 	flows_free(&now);
 	filter_free(&filter);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* fairlane fabric: the switches of sch_fabric in this namespace: congestion roots,
- * what waits for them, and the paths that packets take; its border router (fabricborder.c).
+ * what waits for them; its border router (fabricborder.c) and paths (fabricload.c).
  */
-#include "tool.h"
+#include "fabric.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <netlink/genl/ctrl.h>
 #include <netlink/genl/genl.h>
@@ -17,14 +16,16 @@
 
 static const char usage[] =
 "usage: fairlane fabric show\n"
-"       fairlane fabric path switch N port P to ADDRESS via SWITCH:PORT[,SWITCH:PORT]...|none\n"
 "       fairlane fabric load FILE|-\n"
 "show: each switch of this namespace, and the congestion roots that it knows; its border\n"
-"router: what waits, by host and connection, and what senders are told. path: the\n"
-"ports that packets for ADDRESS, which leave switch N by port P, pass after that, the\n"
-"nearest first; without it nothing is parked for roots on it. load: such paths of a whole\n"
-"network, a line each, without \"fairlane fabric path\"; those of switches that are not in this\n"
-"namespace are passed over.\n";
+"router: what waits, by host and connection, and what senders are told. load: the routes of\n"
+"all switches of a network, so that those of this namespace know which ports packets pass after them;\n"
+"it is refused if this kernel routes in another way. Lines of the file are\n"
+"  switch N [policy P] [fields F] [seed S]   how a switch chooses among equal routes\n"
+"  port N:P to M                             behind port P of switch N is switch M\n"
+"  route N port P[*WEIGHT][,P...] to PREFIX...\n"
+"\"mistold\" counts packets that left by another port than the file says while there were roots, of\n"
+"those (\"foretold\") of which it says one.\n";
 
 static const char * const count_names[FABRIC_COUNT_MAX + 1] = {
 	[FABRIC_COUNT_PAUSE] = "pause_sent",
@@ -48,7 +49,18 @@ static const char * const count_names[FABRIC_COUNT_MAX + 1] = {
 	[FABRIC_COUNT_PFC_PAUSE] = "pfc_pause_sent",
 	[FABRIC_COUNT_PFC_RESUME] = "pfc_resume_sent",
 	[FABRIC_COUNT_PFC_HEARD] = "pfc_heard",
+	[FABRIC_COUNT_FORETOLD] = "foretold",
+	[FABRIC_COUNT_MISTOLD] = "mistold",
+	[FABRIC_COUNT_HASH_PAUSE] = "hash_paused",
+	[FABRIC_COUNT_HASH_RESUME] = "hash_resumed",
+	[FABRIC_COUNT_HASH_SENT] = "hash_frames_sent",
+	[FABRIC_COUNT_HASH_HEARD] = "hash_frames_heard",
+	[FABRIC_COUNT_HASH_EXPIRED] = "hash_expired",
+	[FABRIC_COUNT_HASH_HELD_NS] = "hash_held_ns",
+	[FABRIC_COUNT_HASH_USED_MAX] = "hash_used_max",
 };
+
+#define ERROR_CHARS	256
 
 static struct nl_sock *sock;
 static int family;
@@ -66,7 +78,7 @@ static bool open_fabric(void)
 	return false;
 }
 
-static void connect_fabric(void)
+void fabric_connect(void)
 {
 	if (!open_fabric())
 		fail_kernel("sch_fabric is not loaded");
@@ -82,10 +94,48 @@ static struct nl_msg *message(int cmd, int flags)
 	return msg;
 }
 
-static void put(struct nl_msg *msg, int attr, const void *data, int len)
+struct nl_msg *fabric_message(int cmd)
+{
+	return message(cmd, 0);
+}
+
+void fabric_put(struct nl_msg *msg, int attr, const void *data, int len)
 {
 	if (nla_put(msg, attr, len, data))
 		fail_kernel("out of memory");
+}
+
+/* Keeps what the kernel says of an error. */
+static int on_error(struct sockaddr_nl *from, struct nlmsgerr *err, void *arg)
+{
+	struct nlmsghdr *hdr = (struct nlmsghdr *)err - 1;
+	int skip = sizeof(*err);
+	struct nlattr *text;
+
+	(void)from;
+	if (!(hdr->nlmsg_flags & NLM_F_CAPPED))
+		skip += err->msg.nlmsg_len - sizeof(err->msg);
+	text = hdr->nlmsg_flags & NLM_F_ACK_TLVS ?
+	       nlmsg_find_attr(hdr, skip, NLMSGERR_ATTR_MSG) : NULL;
+	snprintf(arg, ERROR_CHARS, "%s", text ? nla_get_string(text) : strerror(-err->error));
+	return -NLE_FAILURE;
+}
+
+void fabric_send(struct nl_msg *msg, const char *what)
+{
+	char text[ERROR_CHARS] = "no answer";
+	int one = 1;
+
+	setsockopt(nl_socket_get_fd(sock), SOL_NETLINK, NETLINK_EXT_ACK, &one, sizeof(one));
+	setsockopt(nl_socket_get_fd(sock), SOL_NETLINK, NETLINK_CAP_ACK, &one, sizeof(one));
+	nl_socket_modify_err_cb(sock, NL_CB_CUSTOM, on_error, text);
+	if (nl_send_sync(sock, msg) < 0)
+		fail_kernel("%s: %s", what, text);
+}
+
+void fabric_disconnect(void)
+{
+	nl_socket_free(sock);
 }
 
 /* ---- show ------------------------------------------------------------------ */
@@ -100,6 +150,19 @@ static void json_ports(cJSON *o, const char *key, uint64_t set)
 		if (set >> i & 1)
 			cJSON_AddItemToArray(list, cJSON_CreateNumber(i));
 	}
+}
+
+/* The ports' devices, by port. */
+static void json_devices(cJSON *o, struct nlattr *a)
+{
+	cJSON *list = cJSON_AddArrayToObject(o, "devices");
+	int n = a ? nla_len(a) / (int)sizeof(int32_t) : 0, i;
+	const int32_t *device = a ? nla_data(a) : NULL;
+
+	while (n && !device[n - 1])
+		n--;
+	for (i = 0; i < n; i++)
+		cJSON_AddItemToArray(list, cJSON_CreateNumber(device[i]));
 }
 
 /* Counters stay below 2^53 for as long as anybody lives. */
@@ -122,6 +185,7 @@ static void add_switch(cJSON *doc, struct nlattr **a)
 	cJSON_AddItemToArray(doc, o);
 	add_number(o, "switch", nla_get_u32(a[FABRIC_A_SWITCH]));
 	json_ports(o, "ports", get_u64(a, FABRIC_A_PORTS));
+	json_devices(o, a[FABRIC_A_DEVICES]);
 	add_number(o, "paths", a[FABRIC_A_PATHS] ?
 			     nla_get_u32(a[FABRIC_A_PATHS]) : 0);
 	nla_parse_nested(count, FABRIC_COUNT_MAX, a[FABRIC_A_COUNTS], NULL);
@@ -251,139 +315,8 @@ static int cmd_show(struct words *w)
 	return EXIT_OK;
 }
 
-/* ---- path ------------------------------------------------------------------ */
-
-/* Reads "SWITCH:PORT,..." Returns how many. */
-static int parse_hops(const char *s, uint64_t *hops)
-{
-	int n = 0;
-
-	if (!strcmp(s, "none"))
-		return 0;
-	while (n < FABRIC_PATH_HOPS_MAX) {
-		unsigned long id, port;
-		char *end;
-
-		id = strtoul(s, &end, 10);
-		if (end == s || *end != ':' || !id || id > UINT32_MAX)
-			break;
-		s = end + 1;
-		port = strtoul(s, &end, 10);
-		if (end == s || port >= FABRIC_PORTS_MAX)
-			break;
-		hops[n++] = (uint64_t)id << 16 | port;
-		if (!*end)
-			return n;
-		if (*end != ',')
-			break;
-		s = end + 1;
-	}
-	fail("via: SWITCH:PORT[,SWITCH:PORT]... is wanted, at most %d, or none",
-	     FABRIC_PATH_HOPS_MAX);
-}
-
-/* An address as 16 bytes. */
-static void parse_to(const char *s, uint8_t *to)
-{
-	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
-
-	if (inet_pton(AF_INET6, s, to) == 1)
-		return;
-	memcpy(to, mapped, sizeof(mapped));
-	if (inet_pton(AF_INET, s, to + sizeof(mapped)) != 1)
-		fail("to: an address is wanted, not \"%s\"", s);
-}
-
-/* Tells the kernel a path. Returns 0 or libnl's error. */
-static int set_path(uint32_t sw, uint8_t port, const char *to, const char *via)
-{
-	uint64_t hops[FABRIC_PATH_HOPS_MAX];
-	uint8_t address[16];
-	struct nl_msg *msg;
-	int n;
-
-	parse_to(to, address);
-	n = parse_hops(via, hops);
-	msg = message(FABRIC_CMD_PATH_SET, 0);
-	put(msg, FABRIC_A_SWITCH, &sw, sizeof(sw));
-	put(msg, FABRIC_A_PORT, &port, sizeof(port));
-	put(msg, FABRIC_A_TO, address, sizeof(address));
-	put(msg, FABRIC_A_HOPS, hops, n * sizeof(*hops));
-	return nl_send_sync(sock, msg);
-}
-
-static int cmd_path(struct words *w)
-{
-	const char *id = NULL, *port = NULL, *to = NULL, *via = NULL;
-	int err;
-
-	while (words_left(w)) {
-		if (word_is(w, "switch"))
-			id = word_value(w, "switch");
-		else if (word_is(w, "port"))
-			port = word_value(w, "port");
-		else if (word_is(w, "to"))
-			to = word_value(w, "to");
-		else if (word_is(w, "via"))
-			via = word_value(w, "via");
-		else
-			fail("path: \"%s\"? (fairlane fabric help)", word_peek(w));
-	}
-	if (!id || !port || !to || !via)
-		fail("path: switch, port, to and via are wanted");
-	connect_fabric();
-	err = set_path(need_u32("switch", id, 1, UINT32_MAX),
-		       need_u32("port", port, 0, FABRIC_PORTS_MAX - 1), to, via);
-	if (err < 0)
-		fail_kernel("path: %s", nl_geterror(err));
-	nl_socket_free(sock);
-	return EXIT_OK;
-}
-
-/* ---- load ------------------------------------------------------------------ */
-
-static int cmd_load(struct words *w)
-{
-	char line[512], to[64], via[256], rest;
-	const char *name = words_left(w) ? word_next(w) : NULL;
-	unsigned int sw, port, number = 0, others = 0, set = 0;
-	FILE *f;
-	int err;
-
-	if (!name)
-		fail("load: a file is wanted");
-	words_end(w);
-	f = strcmp(name, "-") ? fopen(name, "r") : stdin;
-	if (!f)
-		fail("load: %s: %s", name, strerror(errno));
-	connect_fabric();
-	while (fgets(line, sizeof(line), f)) {
-		number++;
-		if (line[0] == '#' || line[strspn(line, " \t\n")] == '\0')
-			continue;
-		if (sscanf(line, "switch %u port %u to %63s via %255s %c", &sw,
-			   &port, to, via, &rest) != 4 ||
-		    !sw || port >= FABRIC_PORTS_MAX)
-			fail("load: %s:%u: switch N port P to ADDRESS via SWITCH:PORT,... is wanted",
-			     name, number);
-		err = set_path(sw, port, to, via);
-		if (err == -NLE_NODEV)
-			others++;
-		else if (err < 0)
-			fail_kernel("load: %s:%u: %s", name, number,
-				    nl_geterror(err));
-		else
-			set++;
-	}
-	fclose(f);
-	nl_socket_free(sock);
-	printf("%u paths set, %u of switches elsewhere\n", set, others);
-	return EXIT_OK;
-}
-
 static const struct command commands[] = {
-	{ "show", cmd_show }, { "path", cmd_path },
-	{ "load", cmd_load },
+	{ "show", cmd_show }, { "load", cmd_fabric_load },
 };
 
 int cmd_fabric(struct words *w)

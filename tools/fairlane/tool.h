@@ -290,6 +290,7 @@ void check_devices(void);
 void check_tcp(void);
 void check_flows(void);
 void check_fabric(const char *path);
+void check_long(const struct flows *now);
 int check_all(cJSON **doc, const char *path);
 
 /* ---- the objects ------------------------------------------------------------ */

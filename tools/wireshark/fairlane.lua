@@ -25,7 +25,9 @@
 -- credit.reds		red segments sent so far (GREEN, RED) or seen (SEEN), modulo 2^14
 -- credit.marks		red segments that came marked so far (SEEN), modulo 2^14
 --
--- fabric.type		1 PAUSE, 2 RESUME, 3 MERGE, 4 RELEASE
+-- fabric.type		1 PAUSE, 2 RESUME, 3 MERGE, 4 RELEASE, 5 FLOWS
+-- fabric.group		of FLOWS: which group of flows
+-- fabric.wait		those of them that are to wait, a bit each
 -- fabric.root		congestion root, "switch:port"
 -- fabric.into		in a MERGE: what takes its place
 -- fabric.distance	hops from the receiver to the root
@@ -278,8 +280,8 @@ local FRAME_ETHERTYPE = 0x88b5
 local FRAME_MAGIC = 0x464c
 local FRAME_VERSION = 1
 local FRAME_LENGTH = 40
-local MERGE = 3
-local types = { [1] = "PAUSE", [2] = "RESUME", [MERGE] = "MERGE", [4] = "RELEASE" }
+local MERGE, FLOWS = 3, 5
+local types = { [1] = "PAUSE", [2] = "RESUME", [MERGE] = "MERGE", [4] = "RELEASE", [FLOWS] = "FLOWS" }
 
 local fabric = Proto("fabric", "Fairlane switch frame")
 local g = fabric.fields
@@ -289,6 +291,8 @@ g.sequence = ProtoField.uint32("fabric.sequence", "Sequence", base.DEC)
 g.root = ProtoField.string("fabric.root", "Congestion root")
 g.distance = ProtoField.uint8("fabric.distance", "Hops to the root", base.DEC)
 g.into = ProtoField.string("fabric.into", "Root that takes its place")
+g.group = ProtoField.uint16("fabric.group", "Group of flows", base.DEC)
+g.wait = ProtoField.uint64("fabric.wait", "Flows that wait", base.HEX)
 g.hold = ProtoField.uint32("fabric.hold", "Holds (ns)", base.DEC)
 g.held = ProtoField.uint32("fabric.held", "Sender holds (bytes)", base.DEC)
 g.threshold = ProtoField.uint32("fabric.threshold", "Threshold (bytes)", base.DEC)
@@ -314,10 +318,17 @@ function fabric.dissector(buffer, pinfo, tree)
 		sub:add_proto_expert_info(cut_off)
 		return buffer:len()
 	end
-	local root = name(buffer(12, 6))
-
 	sub:add(g.epoch, buffer(4, 4))
 	sub:add(g.sequence, buffer(8, 4))
+	if kind == FLOWS then
+		sub:add(g.group, buffer(12, 2))
+		sub:add(g.wait, buffer(16, 8))
+		sub:add(g.hold, buffer(28, 4))
+		pinfo.cols.info = string.format("FLOWS of group %u", buffer(12, 2):uint())
+		return FRAME_LENGTH
+	end
+	local root = name(buffer(12, 6))
+
 	sub:add(g.root, buffer(12, 6), root)
 	sub:add(g.distance, buffer(18, 1))
 	if kind == MERGE then

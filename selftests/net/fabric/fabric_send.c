@@ -16,6 +16,8 @@
  *	fabric_send frame DEV TYPE EPOCH SEQUENCE SWITCH PORT DISTANCE HOLD-NS [BYTES]
  *		a frame between switch ports (linux/fabric_frame.h), cut off after
  *		BYTES of its contents
+ *	fabric_send flows DEV EPOCH SEQUENCE FIRST[-LAST] WAIT HOLD-NS [BYTES]
+ *		frames of FABRIC_FRAME_FLOWS of these groups, of WAIT (hexadecimal)
  *	fabric_send pfc DEV CLASS QUANTA
  *		a frame of IEEE 802.1Qbb: the class waits so long
  *	fabric_send record DEV
@@ -23,6 +25,7 @@
  *		first; ends when none has come for a while
  */
 #include <arpa/inet.h>
+#include <endian.h>
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
 #include <net/if.h>
@@ -298,6 +301,47 @@ static int send_frame(char **argv)
 	return 0;
 }
 
+static int send_flows(char **argv)
+{
+	struct sockaddr_ll at = {
+		.sll_family = AF_PACKET,
+		.sll_ifindex = if_nametoindex(argv[0]),
+	};
+	struct {
+		uint8_t dest[6];
+		uint8_t source[6];
+		uint16_t type;
+		struct fabric_flows_frame frame;
+		uint8_t zero[6];
+	} __attribute__((packed)) p = {
+		.dest = FABRIC_FRAME_DEST,
+		.source = { 2, 0, 0, 0, 0, 0xcc },
+		.type = htons(FABRIC_FRAME_ETHERTYPE),
+		.frame = {
+			.magic = htons(FABRIC_FRAME_MAGIC),
+			.version = FABRIC_FRAME_VERSION,
+			.type = FABRIC_FRAME_FLOWS,
+			.epoch = htonl(atoi(argv[1])),
+			.wait = htobe64(strtoull(argv[4], NULL, 16)),
+			.hold_ns = htonl(atoi(argv[5])),
+		},
+	};
+	size_t bytes = argv[6] ? 14U + (unsigned int)atoi(argv[6]) : sizeof(p);
+	int fd = socket(AF_PACKET, SOCK_RAW, 0), sequence = atoi(argv[2]);
+	int first = atoi(argv[3]), last = first, i;
+
+	if (strchr(argv[3], '-'))
+		last = atoi(strchr(argv[3], '-') + 1);
+	for (i = first; i <= last; i++) {
+		p.frame.sequence = htonl(sequence++);
+		p.frame.group = htons(i);
+		if (fd < 0 || !at.sll_ifindex ||
+		    sendto(fd, &p, bytes, 0, (struct sockaddr *)&at, sizeof(at)) < 0)
+			return fail(argv[0]);
+	}
+	return 0;
+}
+
 static int send_pfc(char **argv)
 {
 	struct sockaddr_ll at = {
@@ -324,6 +368,8 @@ int main(int argc, char **argv)
 {
 	if (argc == 5 && !strcmp(argv[1], "pfc"))
 		return send_pfc(argv + 2);
+	if ((argc == 8 || argc == 9) && !strcmp(argv[1], "flows"))
+		return send_flows(argv + 2);
 	if ((argc == 10 || argc == 11) && !strcmp(argv[1], "frame"))
 		return send_frame(argv + 2);
 	if (argc >= 5 && !strcmp(argv[1], "udp"))

@@ -5,12 +5,28 @@
 
 PAUSE=1 RESUME=2
 
-# A port of switch 1; packets to fb pass port 1 of switch 9 after it.
+# A port of switch 1; packets to fb pass port 1 of switch 8 and port 1 of switch 9 after it, others
+# port 1 of switch 7.
 isolating()
 {
 	port limit 1mb switch 1 switch-port 0 frames both "$@" band 1 queue isolate
-	ip netns exec fa fairlane fabric path switch 1 port 0 to 10.0.0.2 via 9:1 || fault "no path"
+	load "# a network" "port 1:0 to 8" "port 8:1 to 9" "port 8:2 to 7" \
+		"route 1 port 0 to 10.0.0.2 10.0.0.7" "route 8 port 1 to 10.0.0.2" \
+		"route 8 port 2 to 10.0.0.7" "route 9 port 1 to 10.0.0.2" \
+		"route 7 port 1 to 10.0.0.7" || fault "not loaded: $(cat "$out")"
 	seq=0
+}
+
+# load LINES...: a file of routes
+load() { printf '%s\n' "$@" | ip netns exec fa fairlane fabric load - >"$out" 2>&1; }
+
+# A file of routes is refused, with that text.
+load_refused()
+{
+	text=$1
+	shift
+	load "$@" && fault "accepted: $*"
+	grep -qF "$text" "$out" || fault "$*: $(cat "$out")"
 }
 
 # frame TYPE SWITCH PORT [HOLD-NS [SEQUENCE]]: from the neighbour
@@ -146,28 +162,130 @@ test_isolating_port_goes()
 	done
 }
 
-# One file has the paths of a whole network; a line that is none is named.
-test_paths_from_a_file()
+# One file has the routes of a whole network; a line that is none is named.
+test_routes_from_a_file()
 {
-	port limit 1mb switch 1 switch-port 0 frames both band 1 queue isolate
-	{
-		echo "# all switches"
-		for i in $(seq 2 9); do
-			echo "switch 1 port 0 to 10.0.0.$i via 9:1"
-			echo "switch 2 port 0 to 10.0.0.$i via 9:2"
-		done
-	} >"$out"
-	same "loaded" "$(ip netns exec fa fairlane fabric load "$out")" \
-		"8 paths set, 8 of switches elsewhere"
-	expect "paths" "$(sw .paths)" -eq 8
-	seq=0
+	isolating
+	same "loaded" "$(cat "$out")" "4 switches, 2 prefixes, told to 1 switch of this namespace"
+	expect "paths" "$(sw .paths)" -eq 2
+	load_refused ":2: switch N [policy P]" "" "route 1 ports 0 to 10.0.0.2"
+	load_refused ":1: switch, port or route" "path 1"
+	load_refused ":1: a number" "port 1:0 to x"
+	load_refused ":1: a number" "route 1 port 0*257 to 10.0.0.2"
+	load_refused ":1: a prefix" "route 1 port 0 to 10.0.0"
+	load_refused ":1: policy 2" "switch 1 policy 2"
+	load_refused "no routes" "port 1:0 to 8"
+	load_refused ":2: switch 1 has a second route" "route 1 port 0 to 10.0.0.2" "route 1 port 1 to 10.0.0.2"
+	load_refused "port 1:0 leads to two switches" "port 1:0 to 8" "port 1:0 to 9" "route 1 port 0 to 10.0.0.2"
+	load_refused "the kernel, by" "route 1 port 1 to 10.0.0.2"
+	load_refused "the kernel, by device 0" "route 1 port 0 to 99.0.0.2"
 	frame $PAUSE 9 1
 	send 5 0:1000
+	expect "parked as before" "$(cls 1 .backlog_packets)" -eq 5
+	empty
+}
+
+# What the table says of this switch is compared with what it does while there is a root; so
+# is a packet that is not looked at otherwise.
+test_paths_are_checked()
+{
+	isolating
+	tc -n fa qdisc replace dev e1 root handle 1: fabric limit 1mb switch 1 switch-port 1 \
+		frames both band 1 queue isolate
+	send 10 0:1000
+	expect "without a root nothing is compared" "$(sw .foretold)" -eq 0
+	frame $PAUSE 7 1
+	sleep 0.00001
+	send 10 0:1000
+	expect "foretold" "$(sw .foretold)" -eq 10
+	expect "and it was true" "$(sw .mistold)" -eq 0
+	expect "known" "$(sw .no_path)" -eq 0
+	# The file tells of a route that is taken away.
+	ip -n fa route add 10.0.0.2/32 dev e1
+	load "port 1:0 to 8" "port 1:1 to 8" "route 1 port 1 to 10.0.0.2" "route 8 port 2 to 10.0.0.2" ||
+		fault "$(cat "$out")"
+	ip -n fa route del 10.0.0.2/32 dev e1
+	frame $PAUSE 7 1
+	send 10 0:1000
+	expect "foretold" "$(sw .foretold)" -eq 20
+	expect "and it was not" "$(sw .mistold)" -eq 10
+	# What another qdisc of the port counted is kept.
+	tc -n fa qdisc replace dev e0 root handle 2: fabric limit 1mb switch 1 switch-port 0 \
+		frames both band 1 queue isolate || fault "not replaced"
+	expect "kept" "$(sw '[.foretold, .mistold] | tojson')" = "[20,10]"
+	tc -n fa qdisc del dev e1 root
+	empty
+}
+
+# A root is believed only if a route leads there, and it is as far.
+test_roots_that_cannot_be()
+{
+	isolating
+	refused=$(sw .refused)
+	frame $PAUSE 5 1
+	frame $PAUSE 8 1
+	expect "refused" $(($(sw .refused) - refused)) -eq 2
+	expect "no root" "$(sw '.roots | length')" -eq 0
+	frame $PAUSE 7 1
+	expect "a root" "$(sw '.roots | length')" -eq 1
+	empty
+}
+
+# Another file while packets are parked: a flow whose packets wait keeps its way, so that none
+# overtakes them.
+test_routes_change_in_order()
+{
+	isolating
+	frame $PAUSE 9 1
+	# One flow: five packets now and five in 2 ms.
+	ip netns exec fa "$SEND" udp 10.0.0.2 2/2000 0:1000:5 &
+	sleep 0.001
 	expect "parked" "$(cls 1 .backlog_packets)" -eq 5
-	echo "switch 1 port 0 to 10.0.0.2 via 9:1 10:1" >>"$out"
-	ip netns exec fa fairlane fabric load "$out" 2>"$out.err" && fault "accepted"
-	grep -q ':18: switch N port P' "$out.err" || fault "$(cat "$out.err")"
-	rm -f "$out.err"
+	load "port 1:0 to 8" "port 8:2 to 7" "route 1 port 0 to 10.0.0.2" "route 8 port 2 to 10.0.0.2" \
+		"route 7 port 1 to 10.0.0.2" || fault "$(cat "$out")"
+	wait $!
+	others=$(cls 1 .packets)
+	expect "those behind them wait, too" "$(cls 1 .backlog_packets)" -eq 10
+	frame $RESUME 9 1
+	sleep 0.0001
+	expect "all sent" $(($(cls 1 .packets) - others)) -eq 10
+	frame $PAUSE 7 1
+	send 5 0:1000
+	expect "the new way" "$(cls 1 .backlog_packets)" -eq 5
+	expect "its root" "$(sw '.roots[0].root')" = "7:1"
+	empty
+}
+
+# The kernel's choice among equal routes is computed; a file by which it is another is refused.
+test_equal_routes()
+{
+	port limit 1mb switch 1 switch-port 0 frames both band 1 queue isolate
+	tc -n fa qdisc replace dev e1 root handle 1: fabric limit 1mb switch 1 switch-port 1 \
+		frames both band 1 queue isolate
+	ip -n fa link add d0 type dummy && ip -n fa link set d0 up
+	ip -n fa route add 10.8.0.0/24 dev d0
+	ip -n fa route add 10.9.0.0/24 nexthop dev e0 weight 1 nexthop dev e1 weight 3
+	tc -n fa qdisc replace dev d0 root handle 1: fabric limit 1mb switch 1 switch-port 2 \
+		speed 10gbit band 1 queue isolate
+	ip netns exec fa sysctl -q -w net.ipv4.ip_forward=1 net.ipv4.conf.all.rp_filter=0
+	equal() { load "$1" "port 1:0 to 8" "port 1:1 to 9" "route 1 port ${2:-0,1*3} to 10.9.0.0/24" \
+		"route 1 port 2 to 10.8.0.7" "route 8 port 0 to 10.9.0.0/24" "route 9 port 0 to 10.9.0.0/24"; }
+	for policy in 0 1 3; do
+		ip netns exec fa sysctl -q -w net.ipv4.fib_multipath_hash_policy=$policy \
+			net.ipv4.fib_multipath_hash_seed=4711
+		equal "switch 1 policy $policy seed 4711" || fault "policy $policy: $(cat "$out")"
+		equal "switch 1 policy $policy" || fault "of which nothing is said: $(cat "$out")"
+		equal "switch 1 policy $policy seed 4712" && fault "another seed"
+		grep -q "leaves by port [01], says the file; the kernel, by port [01]:" "$out" ||
+			fault "$(cat "$out")"
+		equal "switch 1 policy $policy seed 4711" 0*3,1 && fault "other weights"
+		equal "switch 1 policy $policy seed 4711" 1*3,0 && fault "another order"
+	done
+	equal "switch 1 policy 1 seed 4711" && fault "another policy"
+	equal "switch 1 policy 3 fields 0x37 seed 4711" && fault "other fields"
+	tc -n fa qdisc del dev e1 root
+	ip -n fa link del d0
+	ip -n fa route del 10.9.0.0/24
 	empty
 }
 
@@ -253,6 +371,7 @@ test_isolation_refusals()
 	refused "need a switch" band 1 queue isolate
 	refused "need a switch" band 1 queue pfc
 	refused "pfc has 8 classes" bands 9 switch 1 band 9 queue pfc
+	refused "one band of a port can isolate, hash" bands 2 band 1 queue hash band 2 queue hash
 	refused "one band of a port can isolate" bands 2 switch 1 band 1 queue isolate band 2 queue isolate
 	refused "a port of a switch is no line" rate 1gbit switch 1 band 1 queue isolate
 	isolating
@@ -264,10 +383,6 @@ test_isolation_refusals()
 	port limit 1mb bands 2 switch 1 switch-port 0 band 2 queue isolate
 	tc -n fa class del dev e0 classid 1:2 2>"$out"
 	grep -qF "stays as long as the port" "$out" || fault "$(cat "$out")"
-	for via in 9:1,9:1 0:1; do
-		ip netns exec fa fairlane fabric path switch 1 port 0 to 10.0.0.2 via $via 2>"$out" &&
-			fault "accepted: $via"
-	done
 	tc -n fa qdisc del dev e0 root
 	isolating
 	tc -n fa qdisc add dev e0 parent 1:1 pfifo 2>"$out"

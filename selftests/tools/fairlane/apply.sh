@@ -259,6 +259,37 @@ test_classes()
 	wait
 }
 
+# A path between datacenters, 20 ms and 1 Gbit/s: buffers, the first window, timeouts.
+test_long_paths()
+{
+	for n in ca cb; do
+		in_ns $n sysctl -q -w net.fairlane.line_rate_mbps=1000
+	done
+	lablink-ctl set e0 netns ca delay 10ms && lablink-ctl set e0 netns cb delay 10ms || fault "delay"
+	old=$(in_ns ca sysctl -n net.ipv4.tcp_wmem)
+	flowgen -f ca -t cb -a 10.0.2.1 -p 5301 -c swift -b -1 -L 700 > /dev/null &
+	sleep 0.3
+	in_ns ca sysctl -q -w net.ipv4.tcp_wmem='4096 16384 3000000' net.ipv4.tcp_rmem='4096 131072 9000000'
+	fairlane -n ca -j check > /run/a
+	expect "exit status" $? -eq 3
+	expect "buffers" "$(jq -r '.[] | select(.check == "tcp_wmem") | .verdict, .cure' /run/a | tr '\n' ' ' | cut -c-47)" = \
+		"problem sysctl net.ipv4.tcp_wmem='4096 16384 50"
+	expect "first window" "$(jq -r '.[] | select(.check == "tcp_rmem") | .verdict, .cure' /run/a | tr '\n' ' ' | cut -c-38)" = \
+		"note sysctl net.ipv4.tcp_rmem='4096 50"
+	expect "timeouts" "$(jq -r '.[] | select(.check == "rto_min") | .verdict, .cure' /run/a | xargs)" = \
+		'note ip route change PREFIX ... rto_min 30ms'
+	# with the cures nothing is left
+	for key in tcp_wmem tcp_rmem; do
+		in_ns ca sysctl -q -w "$(jq -r ".[] | select(.check == \"$key\").cure" /run/a | sed "s/^sysctl //; s/'//g")"
+	done
+	# shellcheck disable=SC2046 # words
+	ip -n ca route change $(ip -n ca route show default) rto_min 30ms || fault "route"
+	fairlane -n ca -j check > /run/a
+	expect "what is left" "$(jq -r '.[] | select(.check == "tcp_wmem" or .check == "tcp_rmem" or .check == "rto_min").text' /run/a)" = ''
+	in_ns ca sysctl -q -w net.ipv4.tcp_wmem="$old"
+	wait
+}
+
 # A socket's control, live: by filter, by descriptor, a part of the flows, of a cgroup.
 test_flow_cc()
 {

@@ -202,7 +202,7 @@ TEST(fuzz_command_lines)
 		"limit", "rate", "delay", "overhead", "mpu", "packets", "speed", "ecn", "split-gso",
 		"no-split-gso", "bands", "default", "priomap", "dscp", "buffer",
 		"stamp", "stamp-tau", "stamp-round", "stamp-hold", "band", "strict", "weight",
-		"quantum", "burst", "ecn-delay", "green", "yellow", "red",
+		"quantum", "burst", "each", "ecn-delay", "green", "yellow", "red",
 		"reserved", "alpha", "preset", "flexpass", "dctcp", "soze",
 		"prio8", "prob", "enqueue", "dequeue", "drop", "pass", "off",
 		"none", "last", "tcp-int", "help", "0", "1", "2", "16", "17",
@@ -362,6 +362,7 @@ TEST(class_settings_read_back)
 			put(&m, TCA_FABRIC_CLASS_RATE_BPS,
 			    1000 + any() * 1999ULL, 8);
 			put(&m, TCA_FABRIC_CLASS_BURST_BYTES, any_bytes(), 4);
+			put(&m, TCA_FABRIC_CLASS_EACH_BYTES, any_bytes(), 4);
 		}
 		if (any() % 2)
 			put_ecn(&m);
@@ -427,29 +428,29 @@ TEST(presets_are_options)
 		  "limit 4mb bands 8 dscp 56-63:1 48-55:2 40-47:3 32-39:4 24-31:5 16-23:6 8-15:7 0-7:8",
 		},
 		{ "preset flexpass rate 10gbit",
-		  "limit 4mb bands 3 dscp 40:1 41,43:2 42:2:red rate 10gbit band 1 strict packets 10 rate 254187192bit burst 172 band 2 weight 1 ecn 12500 enqueue red 50000 band 3 weight 1 ecn 97500 enqueue",
+		  "limit 4mb bands 3 dscp 40:1 41,43:2 42:2:red rate 10gbit band 1 strict packets 10 rate 254187192bit burst 172 each 86 band 2 weight 1 ecn-delay 10000ns red 50000 band 3 weight 1 ecn-delay 78000ns",
 		},
 		{
 			"preset flexpass speed 10gbit limit 2mb",
-			"limit 4mb bands 3 dscp 40:1 41,43:2 42:2:red limit 2mb band 1 strict packets 10 rate 254187192bit burst 172 band 2 weight 1 ecn 12500 enqueue red 50000 band 3 weight 1 ecn 97500 enqueue",
+			"limit 4mb bands 3 dscp 40:1 41,43:2 42:2:red limit 2mb band 1 strict packets 10 rate 254187192bit burst 172 each 86 band 2 weight 1 ecn-delay 10000ns red 50000 band 3 weight 1 ecn-delay 78000ns",
 		},
 		{
 			/* 8 segments a credit, and thresholds of the line's time */
 			"preset flexpass speed 100gbit",
-			"limit 4mb bands 3 dscp 40:1 41,43:2 42:2:red band 1 strict packets 10 rate 333171912bit burst 172 band 2 weight 1 ecn 125000 enqueue red 500000 band 3 weight 1 ecn 975000 enqueue",
+			"limit 4mb bands 3 dscp 40:1 41,43:2 42:2:red band 1 strict packets 10 rate 333171912bit burst 172 each 86 band 2 weight 1 ecn-delay 10000ns red 500000 band 3 weight 1 ecn-delay 78000ns",
 		},
 		{
 			/* large packets: some of them fit below the thresholds */
 			"preset flexpass speed 1gbit mtu 9000 segs 2",
-			"limit 4mb bands 3 dscp 40:1 41,43:2 42:2:red band 1 strict packets 10 rate 2272877bit burst 172 band 2 weight 1 ecn 72112 enqueue red 288448 band 3 weight 1 ecn 562473 enqueue",
+			"limit 4mb bands 3 dscp 40:1 41,43:2 42:2:red band 1 strict packets 10 rate 2272877bit burst 172 each 86 band 2 weight 1 ecn-delay 576896ns red 288448 band 3 weight 1 ecn-delay 4499784ns",
 		},
 		{
 			"preset flexpass-paper mtu 1500 speed 40gbit segs 1",
-			"limit 4mb bands 3 dscp 40:1 41,43:2 42:2:red band 1 strict packets 10 rate 1059113300bit burst 172 band 2 weight 1 ecn 65000 enqueue red 150000 band 3 weight 1 ecn 100000 enqueue",
+			"limit 4mb bands 3 dscp 40:1 41,43:2 42:2:red band 1 strict packets 10 rate 1059113300bit burst 172 each 86 band 2 weight 1 ecn 65000 enqueue red 150000 band 3 weight 1 ecn 100000 enqueue",
 		},
 		{
 			"preset expresspass speed 10gbit band 2 limit 1mb",
-			"limit 4mb bands 2 dscp 40:1 band 1 strict packets 10 rate 529556650bit burst 172 band 2 weight 1 band 2 limit 1mb",
+			"limit 4mb bands 2 dscp 40:1 band 1 strict packets 10 rate 529556650bit burst 172 each 86 band 2 weight 1 band 2 limit 1mb",
 		},
 	};
 	static struct message a, b;

@@ -140,6 +140,26 @@ TEST(a_paused_root_keeps_its_packets_and_no_others)
 	CHECK_EQ(sw.stats.isolated, 2U);
 }
 
+TEST(a_path_without_roots_is_seen_as_such)
+{
+	struct pyr_path none = { 0 };
+
+	set_up();
+	CHECK(pyr_passes_none(&sw, &both));
+	CHECK(!pyr_any_root(&sw));
+	hear(UP, PYR_PAUSE, FAR, 2, 0);
+	CHECK(pyr_any_root(&sw));
+	CHECK(!pyr_passes_none(&sw, &both));
+	CHECK(pyr_passes_none(&sw, &other));
+	CHECK(pyr_passes_none(&sw, &none));
+	hear(UP, PYR_RESUME, FAR, 2, 0);
+	pyr_tick(&sw);
+	pyr_tick(&sw);
+	next_is(PYR_RELEASE, FAR, UP);
+	pyr_tick(&sw);
+	CHECK(pyr_passes_none(&sw, &both));
+}
+
 TEST(a_packet_visits_the_nearest_root_first_and_waits_for_all)
 {
 	struct pyr_packet pkt;

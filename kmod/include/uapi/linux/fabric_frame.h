@@ -9,7 +9,7 @@
  *	 0	6	destination FABRIC_FRAME_DEST
  *	 6	6	source, the sending port's address
  *	12	2	EtherType FABRIC_FRAME_ETHERTYPE
- *	14	40	struct fabric_frame
+ *	14	40	struct fabric_frame, or fabric_flows_frame
  *	54	6	zero, up to Ethernet's minimum without FCS
  *
  * A frame states a condition, not a change: losing, repeating or delaying one
@@ -32,7 +32,7 @@
 #define FABRIC_FRAME_BYTES	40
 #define FABRIC_FRAME_HOPS_MAX	7	/* largest distance */
 
-/* Types. PAUSE, RESUME and MERGE go upstream, RELEASE goes downstream. */
+/* Types. PAUSE, RESUME, MERGE and FLOWS go upstream, RELEASE goes downstream. */
 enum {
 	FABRIC_FRAME_UNSPEC,
 	/* Packets that will pass root wait until RESUME or for hold_ns. */
@@ -43,6 +43,8 @@ enum {
 	FABRIC_FRAME_MERGE,
 	/* The sender has no queue for root any more. */
 	FABRIC_FRAME_RELEASE,
+	/* Which flows of a group wait, for hold_ns: struct fabric_flows_frame. */
+	FABRIC_FRAME_FLOWS,
 	__FABRIC_FRAME_MAX,
 };
 
@@ -85,6 +87,37 @@ struct fabric_frame {
 	__be32	hold_ns;
 	__be32	held_bytes;
 	__be32	threshold_bytes;
+};
+
+/**
+ * struct fabric_flows_frame - what follows the Ethernet header in a frame of type FLOWS
+ * @magic: FABRIC_FRAME_MAGIC
+ * @version: FABRIC_FRAME_VERSION
+ * @type: FABRIC_FRAME_FLOWS
+ * @epoch: as in struct fabric_frame
+ * @sequence: as in struct fabric_frame; frames of all types count
+ * @group: of flows, below 64. A flow is 12 bits of a hash (qdisc/core/bfc.h), the first 6 of
+ *	which are its group
+ * @reserved: 0, not looked at by a receiver
+ * @wait: bit n: flow n of the group is to wait; others may go on
+ * @reserved2: 0, not looked at by a receiver
+ * @hold_ns: for how long, if it is not repeated
+ * @reserved3: 0, not looked at by a receiver
+ *
+ * The sender repeats it as long as any flow of the group is to wait.
+ */
+struct fabric_flows_frame {
+	__be16	magic;
+	__u8	version;
+	__u8	type;
+	__be32	epoch;
+	__be32	sequence;
+	__be16	group;
+	__be16	reserved;
+	__be64	wait;
+	__be32	reserved2;
+	__be32	hold_ns;
+	__be32	reserved3[2];
 };
 
 #endif /* _UAPI_LINUX_FABRIC_FRAME_H */

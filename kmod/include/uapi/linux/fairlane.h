@@ -99,6 +99,8 @@ enum {
 	TCA_FABRIC_CLASS_ALPHA_MILLI,	/* u32 dynamic threshold */
 	TCA_FABRIC_CLASS_LIMIT_PACKETS,	/* u32 0: none */
 	TCA_FABRIC_CLASS_QUEUE,		/* u8 FABRIC_QUEUE_*, when the port is made */
+	TCA_FABRIC_CLASS_QUEUES,	/* u8 how many of FABRIC_QUEUE_HASH */
+	TCA_FABRIC_CLASS_EACH_BYTES,	/* u32 of a packet, for the rate; 0: its own */
 	__TCA_FABRIC_CLASS_MAX,
 };
 
@@ -108,8 +110,13 @@ enum {
 	FABRIC_QUEUE_FIFO,
 	FABRIC_QUEUE_ISOLATE,	/* a queue for each congestion root further down */
 	FABRIC_QUEUE_PFC,	/* a fifo that pauses neighbours (IEEE 802.1Qbb) */
+	FABRIC_QUEUE_HASH,	/* queues of flows that neighbours pause (BFC) */
 	__FABRIC_QUEUE_MAX,
 };
+
+/* Most queues of FABRIC_QUEUE_HASH, and how many if nobody says. */
+#define FABRIC_HASH_QUEUES_MAX		128
+#define FABRIC_HASH_QUEUES_DEFAULT	32
 
 /* Frames to and from the neighbour; a neighbour that is not trusted is not heard. */
 #define FABRIC_FRAMES_NONE	0
@@ -171,6 +178,7 @@ enum {
 	TCA_FABRIC_STATS_BANDS_OMITTED,		/* flag: no room, ask classes */
 	TCA_FABRIC_STATS_BORDER,		/* nest of u64, FABRIC_BORDER_* */
 	TCA_FABRIC_STATS_FLOWS,			/* struct tc_fabric_flow[], seen last first */
+	TCA_FABRIC_STATS_HASH,			/* nest of u64, FABRIC_HASH_* */
 	__TCA_FABRIC_STATS_MAX,
 };
 
@@ -201,6 +209,23 @@ enum {
 };
 
 #define FABRIC_STAMPED_MAX (__FABRIC_STAMPED_MAX - 1)
+
+/* The state of a port's queues of flows. */
+enum {
+	FABRIC_HASH_UNSPEC,
+	FABRIC_HASH_USED,	/* queues with packets */
+	FABRIC_HASH_USED_MAX,	/* most at a time */
+	FABRIC_HASH_HELD,	/* queues in which packets wait for a neighbour */
+	FABRIC_HASH_HELD_BYTES,	/* what waits there */
+	FABRIC_HASH_HELD_NS,	/* how long queues were held, in sum */
+	FABRIC_HASH_HOLDS,	/* flows that the neighbour holds back now, with packets or not */
+	FABRIC_HASH_SHARED,	/* flows that came while no queue was empty */
+	FABRIC_HASH_EXPIRED,	/* groups of flows that nobody held back any longer */
+	FABRIC_HASH_OVER,	/* packets that found too many in their queue */
+	__FABRIC_HASH_MAX,
+};
+
+#define FABRIC_HASH_MAX (__FABRIC_HASH_MAX - 1)
 
 /* The port of a border router (MLCC): none, to the long line, to the datacenter. */
 enum {
@@ -335,18 +360,23 @@ struct tc_fabric_flow {
 
 /* ---- sch_fabric: generic netlink "fabric" ----------------------------------
  *
- * PATH_SET needs CAP_NET_ADMIN in the namespace; SWITCH_GET is a dump for anybody. A
- * switch comes with its first port and goes with the last.
+ * What changes something needs CAP_NET_ADMIN in the namespace; SWITCH_GET is a dump for
+ * anybody. A switch comes with its first port and goes with the last.
+ *
+ * A table has the routes of all switches, so that a switch knows which ports packets pass
+ * after it. TABLE_NEW begins one that nobody uses yet, TABLE_ADD tells it part by part, and
+ * TABLE_USE puts it in the place of the one in use, if it is whole.
  */
 #define FABRIC_GENL_NAME	"fabric"
 #define FABRIC_GENL_VERSION	1
 #define FABRIC_PORTS_MAX	64
-#define FABRIC_PATH_HOPS_MAX	7
 
 enum {
 	FABRIC_CMD_UNSPEC,
-	FABRIC_CMD_PATH_SET,	/* SWITCH, PORT, TO, HOPS (empty: forget) */
 	FABRIC_CMD_SWITCH_GET,	/* dump: a message each switch, then each root */
+	FABRIC_CMD_TABLE_NEW,	/* SWITCH, SIZES */
+	FABRIC_CMD_TABLE_ADD,	/* SWITCH, PART, OFFSET, ENTRIES */
+	FABRIC_CMD_TABLE_USE,	/* SWITCH */
 	__FABRIC_CMD_MAX,
 };
 
@@ -356,11 +386,8 @@ enum {
 	FABRIC_A_UNSPEC,
 	FABRIC_A_PAD,
 	FABRIC_A_SWITCH,	/* u32 */
-	FABRIC_A_PORT,		/* u8 */
-	FABRIC_A_TO,		/* 16 bytes: destination, IPv4 as ::ffff:a.b.c.d */
-	FABRIC_A_HOPS,		/* u64[]: switch << 16 | port, nearest first */
 	FABRIC_A_PORTS,		/* u64 set of ports in use */
-	FABRIC_A_PATHS,		/* u32 how many are known */
+	FABRIC_A_PATHS,		/* u32 destinations in the table */
 	FABRIC_A_COUNTS,	/* nest of u64, FABRIC_COUNT_* */
 	FABRIC_A_ROOT,		/* u64 switch << 16 | port: a congestion root */
 	FABRIC_A_DISTANCE,	/* u8 hops to it, 0: a port of this switch */
@@ -369,10 +396,106 @@ enum {
 	FABRIC_A_TOLD,		/* u64 set of ports whose neighbour knows of it */
 	FABRIC_A_PAUSING,	/* u64 set of those whose neighbour is to wait */
 	FABRIC_A_PARKED_PACKETS, /* u32 */
+	FABRIC_A_SIZES,		/* struct fabric_table_sizes */
+	FABRIC_A_PART,		/* u8 FABRIC_PART_* */
+	FABRIC_A_OFFSET,	/* u32 first entry that is told */
+	FABRIC_A_ENTRIES,	/* array of what the part has */
+	FABRIC_A_DEVICES,	/* s32[]: the ports' devices, 0: none */
 	__FABRIC_A_MAX,
 };
 
 #define FABRIC_A_MAX (__FABRIC_A_MAX - 1)
+
+/**
+ * struct fabric_table_sizes - how many entries the parts of a table have
+ * @switches: switches
+ * @prefixes: prefixes
+ * @groups: groups
+ * @vias: next hops
+ */
+struct fabric_table_sizes {
+	__u32 switches;
+	__u32 prefixes;
+	__u32 groups;
+	__u32 vias;
+};
+
+#define FABRIC_TABLE_MAX	65534	/* switches, prefixes, groups */
+#define FABRIC_TABLE_VIAS_MAX	1048576
+#define FABRIC_TABLE_ROUTES_MAX	16777216 /* switches times prefixes */
+
+enum {
+	FABRIC_PART_UNSPEC,
+	FABRIC_PART_SWITCHES,	/* struct fabric_table_switch[], sorted by number */
+	FABRIC_PART_PREFIXES,	/* struct fabric_table_prefix[], sorted: IPv4 first, then
+				 * by address, the shorter of equal ones first
+				 */
+	FABRIC_PART_GROUPS,	/* struct fabric_table_group[] */
+	FABRIC_PART_VIAS,	/* struct fabric_table_via[] */
+	FABRIC_PART_ROUTES,	/* u16[]: group of each switch for each prefix, the first
+				 * switch's first; FABRIC_TABLE_NONE: no route
+				 */
+	__FABRIC_PART_MAX,
+};
+
+#define FABRIC_PART_MAX (__FABRIC_PART_MAX - 1)
+#define FABRIC_TABLE_NONE	0xffff
+
+/**
+ * struct fabric_table_switch - a switch
+ * @id: its number, not 0
+ * @seed: its net.ipv4.fib_multipath_hash_seed, 0: not known
+ * @policy: its fib_multipath_hash_policy
+ * @fields: its fib_multipath_hash_fields
+ * @reserved: 0
+ */
+struct fabric_table_switch {
+	__u32 id;
+	__u32 seed;
+	__u8 policy;
+	__u8 fields;
+	__u16 reserved;
+};
+
+/**
+ * struct fabric_table_prefix - a destination
+ * @addr: address; IPv4 in the first four bytes
+ * @bits: length
+ * @v6: 1: IPv6
+ * @reserved: 0
+ */
+struct fabric_table_prefix {
+	__u8 addr[16];
+	__u8 bits;
+	__u8 v6;
+	__u16 reserved;
+};
+
+/**
+ * struct fabric_table_group - next hops of equal cost, in the order of the kernel's route
+ * @first: index of the first
+ * @count: how many
+ * @reserved: 0
+ */
+struct fabric_table_group {
+	__u32 first;
+	__u16 count;
+	__u16 reserved;
+};
+
+/**
+ * struct fabric_table_via - a next hop
+ * @port: port that leads there
+ * @to: index of the switch behind it, FABRIC_TABLE_NONE: a host
+ * @weight: of the kernel's next hop, 1 to 256
+ * @reserved: 0
+ */
+struct fabric_table_via {
+	__u16 port;
+	__u16 to;
+	__u16 weight;
+	__u16 reserved;
+};
 
 enum {
 	FABRIC_COUNT_UNSPEC,
@@ -397,6 +520,17 @@ enum {
 	FABRIC_COUNT_PFC_PAUSE,	/* frames of IEEE 802.1Qbb sent: wait */
 	FABRIC_COUNT_PFC_RESUME, /* and go on */
 	FABRIC_COUNT_PFC_HEARD,	/* such frames obeyed */
+	FABRIC_COUNT_FORETOLD,	/* packets that left while there were roots, and of which
+				 * the table tells by which port
+				 */
+	FABRIC_COUNT_MISTOLD,	/* those of them that left by another port */
+	FABRIC_COUNT_HASH_PAUSE, /* flows of queue hash that neighbours were told to hold back */
+	FABRIC_COUNT_HASH_RESUME, /* and to let go on */
+	FABRIC_COUNT_HASH_SENT,	/* frames that told so, repeated ones too */
+	FABRIC_COUNT_HASH_HEARD, /* such frames obeyed */
+	FABRIC_COUNT_HASH_EXPIRED, /* groups of flows that nobody held back any longer */
+	FABRIC_COUNT_HASH_HELD_NS, /* how long queues were held, in sum */
+	FABRIC_COUNT_HASH_USED_MAX, /* most queues with packets at a port */
 	__FABRIC_COUNT_MAX,
 };
 
