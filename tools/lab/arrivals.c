@@ -136,6 +136,24 @@ static bool ends_both(const struct scenario *sc, const bool *in,
 	return both == 2;
 }
 
+/* Which arrivals are a group's: both:, not_both:. NULL: all. */
+struct ends {
+	bool *both, *not_both;
+};
+
+static bool ends_are(const struct scenario *sc, const struct ends *ends,
+		     const struct node *a, const struct node *b)
+{
+	return (!ends->both || ends_both(sc, ends->both, a, b)) &&
+	       (!ends->not_both || !ends_both(sc, ends->not_both, a, b));
+}
+
+static void ends_free(struct ends *ends)
+{
+	free(ends->both);
+	free(ends->not_both);
+}
+
 /* Time to the next arrival of a Poisson process of @rate a second. */
 static double gap_ns(struct rng *rng, double rate)
 {
@@ -156,7 +174,7 @@ static void poisson_load(struct scenario *sc, int g, struct ynode *y,
 	int64_t fixed = y_size(gy, "size", NEVER);
 	double one[1] = { fixed }, full[1] = { 1 };
 	struct sizes z = { .bytes = one, .prob = full, .n = 1 };
-	bool *both, *not_both;
+	struct ends ends;
 	int64_t over, most;
 	double at;
 
@@ -174,8 +192,8 @@ static void poisson_load(struct scenario *sc, int g, struct ynode *y,
 	}
 	if (srcs == 1 && dsts == 1 && src[0] == dst[0])
 		return;
-	both = ends_read(sc, y, "both");
-	not_both = ends_read(sc, y, "not_both");
+	ends.both = ends_read(sc, y, "both");
+	ends.not_both = ends_read(sc, y, "not_both");
 	mean = sizes_mean(&z);
 	/* flows a second of all sources together */
 	rate = load * line * srcs / (8 * mean);
@@ -189,13 +207,10 @@ static void poisson_load(struct scenario *sc, int g, struct ynode *y,
 			d = dst[rng_below(rng, dsts)];
 		} while (s == d);
 		/* all groups of one process together are Poisson arrivals, too */
-		if (bytes > over && bytes <= most &&
-		    (!both || ends_both(sc, both, s, d)) &&
-		    (!not_both || !ends_both(sc, not_both, s, d)))
+		if (bytes > over && bytes <= most && ends_are(sc, &ends, s, d))
 			flow_add(sc, g, s, d, (int64_t)at, NEVER, bytes);
 	}
-	free(both);
-	free(not_both);
+	ends_free(&ends);
 }
 
 /* Rounds in which many sources send one block to one destination at once. */
@@ -210,8 +225,13 @@ static void incast_load(struct scenario *sc, int g, struct ynode *y,
 	int64_t every = y_time(y, "every", 0);
 	int times = y_int(y, "times", 1, 1, 1000000);
 	int fan_in = y_int(y, "fan_in", srcs, 1, 1000000);
+	int count = y_int(gy, "count", 1, 1, 1000000);
 	struct node **pool = xmalloc(srcs * sizeof(*pool));
-	int i, k, n;
+	struct ends ends = {
+		.both = ends_read(sc, y, "both"),
+		.not_both = ends_read(sc, y, "not_both"),
+	};
+	int i, k, n, c;
 
 	if (size == NEVER || size == 0)
 		y_error(gy, "incast needs a size: for each sender's block");
@@ -233,10 +253,16 @@ static void incast_load(struct scenario *sc, int g, struct ynode *y,
 
 			pool[pick] = pool[k];
 			pool[k] = s;
-			flow_add(sc, g, s, to, start + i * every +
-				 rng_below(rng, jitter), NEVER, size);
+			for (c = 0; c < count; c++) {
+				int64_t at = start + i * every + rng_below(rng, jitter);
+
+				/* drawn by all groups of one process, to stay in step */
+				if (ends_are(sc, &ends, s, to))
+					flow_add(sc, g, s, to, at, NEVER, size);
+			}
 		}
 	}
+	ends_free(&ends);
 	free(pool);
 }
 

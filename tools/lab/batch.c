@@ -51,6 +51,16 @@ static bool behind_switches(const struct node *n)
 	return true;
 }
 
+/* Ports by which @n sends to host @to; returns how many. */
+int route_hops(const struct scenario *sc, const struct node *n,
+	       const struct node *to, struct port **hop)
+{
+	if (n->is_switch || !behind_switches(n))
+		return next_hops(sc, n, to, hop);
+	memcpy(hop, n->port, n->ports * sizeof(*hop));
+	return n->ports;
+}
+
 /* Call @fn for every route of @n. */
 static void each_route(const struct scenario *sc, const struct node *n,
 		       route_fn fn, void *out)
@@ -121,6 +131,19 @@ void node_batch(const struct scenario *sc, const struct node *n,
 			  gateway(sc), p->peer->mac, p->dev);
 	}
 	each_route(sc, n, route_text, out);
+}
+
+/* The routes of node @n in the words of ip. */
+char *routes_batch(const struct scenario *sc, const struct node *n)
+{
+	struct strv lines = { 0 };
+	struct buf b = { 0 };
+	int i;
+
+	each_route(sc, n, route_text, &lines);
+	for (i = 0; i < lines.n; i++)
+		buf_addf(&b, "%s\n", lines.s[i]);
+	return b.s ? b.s : xstrdup("");
 }
 
 /* A route as an object of the plan. */

@@ -53,8 +53,8 @@ char *kernel_binary(const char *kernel)
 	char *folder, *path;
 	int status;
 
-	if (strcmp(kernel, "uml") && strcmp(kernel, "uml-debug"))
-		die("no kernel \"%s\": there are uml and uml-debug", kernel);
+	if (!kernel_is_uml(kernel))
+		return machine_kernel(kernel);
 	folder = run_capture(&status, script, kernel, "--print", NULL);
 	if (!folder || status)
 		die("no kernel \"%s\": %s %s --print failed", kernel, script,
@@ -129,6 +129,20 @@ static void exec_kernel(const struct boot *b, const char *binary,
 	strv_addf(&arg, "LAB_PLAN=/proc/self/fd/%d", FD_PLAN);
 	strv_add(&arg, NULL);
 	execv(binary, arg.s);
+	_exit(127);
+}
+
+/* In the child: start what becomes the guest, with its console. Does not return. */
+static void exec_guest(const struct boot *b, const char *binary,
+		       const char *tmp, const int *console, const int *output)
+{
+	if (kernel_is_uml(b->kernel))
+		exec_kernel(b, binary, tmp, console, output);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	place_fd(open("/dev/null", O_RDONLY), 0);
+	place_fd(console[1], 1);
+	place_fd(console[1], 2);
+	machine_exec(b, binary, tmp);
 	_exit(127);
 }
 
@@ -312,7 +326,7 @@ char *boot_guest(struct boot *b)
 		die("cannot start a process: %s", strerror(errno));
 	if (!guest_pid) {
 		setpgid(0, 0);
-		exec_kernel(b, binary, tmp, console, output);
+		exec_guest(b, binary, tmp, console, output);
 	}
 	setpgid(guest_pid, guest_pid);
 	signal(SIGINT, on_signal);

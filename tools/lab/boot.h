@@ -6,7 +6,7 @@
 #include "util.h"
 
 struct boot {
-	const char *kernel;	/* flavour: uml, uml-debug */
+	const char *kernel;	/* flavour: uml, uml-debug, debian-6.12 … */
 	const char *dir;	/* run's folder; holds raw/plan.json */
 	uint64_t seed;
 	bool exec;		/* stream the command's output to stdout */
@@ -19,6 +19,11 @@ struct boot {
 
 char *kernel_binary(const char *kernel);
 char *boot_guest(struct boot *b);
+
+/* machine.c */
+bool kernel_is_uml(const char *kernel);
+char *machine_kernel(const char *kernel);
+void machine_exec(const struct boot *b, const char *image, const char *tmp);
 
 /* kernellog.c */
 struct kernellog {

@@ -51,6 +51,40 @@ static void event_flows(struct scenario *sc, int64_t at_ns, struct ynode *y)
 		y_error(y, "what happens? give priority, weight, cc or stop: true");
 }
 
+/* All nodes get the routes that are the shortest now, those that had others; switches of sch_fabric
+ * that must know the routes of all get these. @before: routes by node; @from_ns: when a file may
+ * be written.
+ */
+static void event_reroute(struct scenario *sc, int64_t from_ns, int64_t at_ns, char **before)
+{
+	static int number;
+	char *file = fabric_routes(sc);
+	bool written = false;
+	int i;
+
+	number++;
+	for (i = 0; i < sc->nodes; i++) {
+		struct node *n = sc->node[i];
+		char *now = routes_batch(sc, n);
+		struct buf b = { 0 };
+
+		if (strcmp(now, before[i]))
+			buf_addf(&b, "ip -force -batch - <<'END'\n%sEND\n", now);
+		free(now);
+		if (file && fabric_node(n)) {
+			if (!written)
+				event_shell(sc, from_ns, n,
+					    xasprintf("cat > /run/fabric.%d <<'END'\n%sEND\n",
+						      number, file));
+			written = true;
+			buf_addf(&b, "fairlane fabric load /run/fabric.%d\n", number);
+		}
+		if (b.s)
+			event_shell(sc, at_ns, n, b.s);
+	}
+	free(file);
+}
+
 /* {at: 5ms, link: s1:h9, state: down}: both ends. A device that comes up
  * again has lost its routes and neighbours, so they are set anew.
  */
@@ -60,8 +94,23 @@ static void event_link(struct scenario *sc, int64_t at_ns, struct ynode *y)
 	struct ynode *l = y_get(y, "link");
 	struct port *p = y_scalar(l) ? port_need(sc, l, l->text) : NULL;
 	int up = y_choice(y, "state", states, 0), i;
+	int64_t reroute_ns = y_time(y, "reroute", NEVER);
+	char **before;
 
 	y_need(y, "state");
+	if (!p)
+		return;
+	if (reroute_ns != NEVER && reroute_ns < 1000)
+		y_error(y, "reroute: at least 1us");
+	before = xmalloc(sc->nodes * sizeof(*before));
+	for (i = 0; i < sc->nodes; i++)
+		before[i] = routes_batch(sc, sc->node[i]);
+	link_state(p, !up);
+	if (reroute_ns != NEVER)
+		event_reroute(sc, at_ns, at_ns + reroute_ns, before);
+	for (i = 0; i < sc->nodes; i++)
+		free(before[i]);
+	free(before);
 	for (i = 0; p && i < 2; i++, p = p->peer) {
 		struct buf b = { 0 };
 
@@ -176,4 +225,7 @@ void events_load(struct scenario *sc)
 		if (k == ARRAY_SIZE(kinds))
 			y_error(y, "an event needs group, link, port or node");
 	}
+	/* What is asked of routes elsewhere is about the network as it begins. */
+	for (i = 0; i < sc->links; i++)
+		link_state(&sc->link[i]->a, false);
 }

@@ -92,6 +92,9 @@ static int exec_options(struct options *o, struct strv *modules, int argc,
 	if (i + 1 >= argc)
 		die("lab exec: write -- and the command to run");
 	options_check(o);
+	if (!kernel_is_uml(o->kernel))
+		die("lab exec: kernel %s has not this machine's files: uml and uml-debug have; lab run runs scenarios there",
+		    o->kernel);
 	return i + 1;
 }
 

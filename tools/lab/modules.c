@@ -118,7 +118,7 @@ void modules_for(const struct scenario *sc, const char *kernel,
 		 struct module_list *out)
 {
 	const struct pairs *m = &sc->modules;
-	bool lablink = false, settings = has_settings(&sc->sysctl);
+	bool lablink = false, veth = false, settings = has_settings(&sc->sysctl);
 	int i, k, c;
 
 	module_add(out, kernel, "fairlane", pairs_get(m, "fairlane"), false);
@@ -137,6 +137,7 @@ void modules_for(const struct scenario *sc, const char *kernel,
 			const struct port *p = sc->node[i]->port[k];
 
 			lablink |= !p->p.veth;
+			veth |= p->p.veth;
 			if (!p->tc.n)
 				add_words(sc, out, kernel, "sch_", p->qdisc);
 			for (c = 0; c < p->tc.n; c++)
@@ -149,6 +150,8 @@ void modules_for(const struct scenario *sc, const char *kernel,
 	if (lablink)
 		module_add(out, kernel, "lablink", pairs_get(m, "lablink"),
 			   true);
+	if (veth)
+		module_add(out, kernel, "veth", NULL, false);
 	if (sc->taps)
 		module_add(out, kernel, "labtap", pairs_get(m, "labtap"),
 			   true);

@@ -87,20 +87,31 @@ static bool has_fairlane(const struct module_list *modules)
 	return false;
 }
 
+/* Seed of a node's choice among equal routes. */
+uint32_t ecmp_seed(const struct scenario *sc, const struct node *n)
+{
+	struct rng rng;
+	int i;
+
+	rng_seed(&rng, sc->seed, "ecmp");
+	for (i = 0; i < n->index; i++)
+		rng_u64(&rng);
+	return (uint32_t)rng_u64(&rng) | 1;
+}
+
 /* Hosts and switches with their own settings. */
 static void add_nodes(cJSON *plan, const struct scenario *sc, bool fairlane)
 {
 	cJSON *list = cJSON_AddArrayToObject(plan, "nodes");
-	struct rng rng;
+	char *policy = xasprintf("%d", ECMP_POLICY);
 	int i;
 	size_t k;
 
-	rng_seed(&rng, sc->seed, "ecmp");
 	for (i = 0; i < sc->nodes; i++) {
 		struct node *n = sc->node[i];
 		cJSON *o = cJSON_CreateObject();
 		struct pairs p = { 0 };
-		char *text = xasprintf("%u", (uint32_t)rng_u64(&rng) | 1);
+		char *text = xasprintf("%u", ecmp_seed(sc, n));
 
 		for (k = 0; k < ARRAY_SIZE(node_sysctl); k++)
 			pairs_set(&p, node_sysctl[k][0], node_sysctl[k][1]);
@@ -114,7 +125,7 @@ static void add_nodes(cJSON *plan, const struct scenario *sc, bool fairlane)
 		if (n->ports > 1) {
 			pairs_set(&p, sc->ipv6 ?
 				  "net.ipv6.fib_multipath_hash_policy" :
-				  "net.ipv4.fib_multipath_hash_policy", "1");
+				  "net.ipv4.fib_multipath_hash_policy", policy);
 			pairs_set(&p, "net.ipv4.fib_multipath_hash_seed", text);
 		}
 		for (k = 0; k < (size_t)n->sysctl.n; k++)
@@ -132,6 +143,7 @@ static void add_nodes(cJSON *plan, const struct scenario *sc, bool fairlane)
 		cJSON_AddItemToArray(list, o);
 		free(text);
 	}
+	free(policy);
 }
 
 /* Append a number to a list. */
@@ -211,7 +223,7 @@ static void add_links(cJSON *plan, const struct scenario *sc)
 /* tc's words for a port: $dev is its device, $port its place among the ports of its
  * node, from 0, $number what the node's name ends with.
  */
-static char *port_text(const char *text, const struct port *p)
+char *port_text(const char *text, const struct port *p)
 {
 	struct buf b = { 0 };
 	const char *s;
@@ -530,6 +542,7 @@ char *plan_text(const struct scenario *sc, const struct module_list *modules,
 	add_links(plan, sc);
 	plan_network(plan, sc);
 	add_qdiscs(plan, sc);
+	plan_fabric(plan, sc);
 	add_taps(plan, sc);
 	add_flows(plan, sc);
 	add_gates(plan, sc);

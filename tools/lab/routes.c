@@ -7,13 +7,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Whose distances are known, one row a destination. */
+static int **row;
+static const struct scenario *owner;
+
+/* The link of @p goes down or comes up: routes are others from now on. */
+void link_state(struct port *p, bool down)
+{
+	p->down = down;
+	p->peer->down = down;
+	owner = NULL;
+}
+
 /* Distance in links of every node to @to; hosts do not forward. The table is
- * kept, one row a destination, because everything asks again.
+ * kept because everything asks again.
  */
 static const int *distances(const struct scenario *sc, const struct node *to)
 {
-	static int **row;
-	static const struct scenario *owner;
 	int *d, *todo, head = 0, tail = 0, i;
 
 	if (owner != sc) {
@@ -36,7 +46,7 @@ static const int *distances(const struct scenario *sc, const struct node *to)
 		for (i = 0; i < n->ports; i++) {
 			const struct node *next = n->port[i]->peer->node;
 
-			if (d[next->index] >= 0)
+			if (d[next->index] >= 0 || n->port[i]->down)
 				continue;
 			d[next->index] = d[n->index] + 1;
 			todo[tail++] = next->index;
@@ -64,7 +74,8 @@ int next_hops(const struct scenario *sc, const struct node *from,
 	for (i = 0; i < from->ports; i++) {
 		const struct node *next = from->port[i]->peer->node;
 
-		if (d[next->index] >= 0 && d[next->index] + 1 == d[from->index] &&
+		if (!from->port[i]->down &&
+		    d[next->index] >= 0 && d[next->index] + 1 == d[from->index] &&
 		    (next == to || next->is_switch))
 			out[n++] = from->port[i];
 	}

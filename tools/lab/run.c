@@ -122,7 +122,7 @@ int cmd_run(int argc, char **argv)
 	struct scenario *sc;
 	struct boot b = { 0 };
 	struct run run;
-	char *dir, *why;
+	char *dir, *why, *routes;
 	int i;
 
 	options_init(&o);
@@ -133,10 +133,15 @@ int cmd_run(int argc, char **argv)
 		die("lab run: name one scenario file (lab list shows some)");
 	options_check(&o);
 	sc = scenario_load(o.rest.s[0], &o.sets, o.seed);
+	machine_check(sc, o.kernel);
 	free(kernel_binary(o.kernel));
 	modules_for(sc, o.kernel, &modules);
 	dir = run_folder(o.out, sc->path);
 	write_raw(dir, "plan.json", plan_text(sc, &modules, o.leak_check));
+	routes = fabric_routes(sc);
+	if (routes)
+		write_raw(dir, "fabric.routes", routes);
+	free(routes);
 	if (!o.quiet)
 		fprintf(stderr, "%s: %s\n", sc->path, sc->title);
 	b.kernel = o.kernel;

@@ -52,6 +52,7 @@ struct port {
 	const char *qdisc;	/* "fabric limit 1mb" */
 	struct strv tc;		/* whole tc commands instead of qdisc */
 	int tap;		/* number of its packet recorder, -1 none */
+	bool down;		/* its link, while events are read */
 };
 
 struct node {
@@ -199,10 +200,22 @@ int hops_between(const struct scenario *sc, const struct node *a,
 int64_t base_rtt_ns(const struct scenario *sc, const struct node *src,
 		    const struct node *dst);
 int64_t ideal_fct_ns(const struct scenario *sc, const struct flow *f);
+void link_state(struct port *p, bool down);
 int next_hops(const struct scenario *sc, const struct node *from,
 	      const struct node *to, struct port **out);
 
+/* machine.c */
+void machine_check(const struct scenario *sc, const char *kernel);
+
+/* fabric.c */
+char *fabric_routes(const struct scenario *sc);
+bool fabric_node(const struct node *n);
+void plan_fabric(cJSON *plan, const struct scenario *sc);
+
 /* batch.c */
+int route_hops(const struct scenario *sc, const struct node *n,
+	       const struct node *to, struct port **hop);
+char *routes_batch(const struct scenario *sc, const struct node *n);
 void node_batch(const struct scenario *sc, const struct node *n,
 		struct strv *out);
 void plan_network(cJSON *plan, const struct scenario *sc);
@@ -231,6 +244,11 @@ void events_load(struct scenario *sc);
 void noise_load(struct ynode *map, const char *key, struct noise *out);
 
 /* plan.c, modules.c */
+#define ECMP_POLICY	1	/* fib_multipath_hash_policy: addresses, protocol, ports */
+
+uint32_t ecmp_seed(const struct scenario *sc, const struct node *n);
+char *port_text(const char *text, const struct port *p);
+
 struct module_list {
 	struct strv name, path, params;
 };

@@ -62,7 +62,7 @@ void modules_load(const struct plan *plan);
 void nodes_make(const struct plan *plan);
 void nodes_remove(void);
 void nodes_sysctl(const struct plan *plan);
-void sysctl_write(const struct json_list *pairs, const char *where);
+void sysctls_write(const struct plan *plan);
 void node_enter(int64_t node);
 int node_netlink(int64_t node);
 int node_fd(int64_t node);
@@ -89,6 +89,7 @@ int proc_finish(struct proc *proc, struct buffer *out, struct buffer *err);
 void proc_text(const char *const *argv, char *text, size_t size);
 void batches_run(const struct plan *plan, const struct json_list *batches,
 		 const char *tool);
+void fabric_load(const struct plan *plan);
 int exec_run(const struct plan *plan);
 
 /* tap.c: packet recorder */

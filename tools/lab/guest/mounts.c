@@ -121,14 +121,25 @@ void mounts_dev(void)
 	mount_or_fail("devtmpfs", "/dev", "devtmpfs", 0, NULL);
 }
 
-/* Mounts everything else; afterwards raw/ can be written. out is a host's folder. */
+/*
+ * Mounts everything else; afterwards raw/ can be written. out is a host's folder, which
+ * only User Mode Linux can mount.
+ */
 void mounts_make(const char *out)
 {
+	/* nothing of it is to be seen outside of our mount namespace */
+	if (getenv("LAB_HOST"))
+		mount_or_fail("none", "/", NULL, MS_REC | MS_PRIVATE, NULL);
 	mount_or_fail("tmpfs", "/run", "tmpfs", 0, "mode=755");
 	make_folders(LAB_HOST_DIR);
 	make_folders(LAB_OUT_DIR);
 	make_folders(LAB_NETNS_DIR);
-	mount_or_fail("none", LAB_OUT_DIR, "hostfs", 0, out);
+	/* with an archive the results go to the host at the end */
+	if (getenv("LAB_HOST"))
+		mount_or_fail(out, LAB_OUT_DIR, NULL, MS_BIND, NULL);
+	else if (!getenv("LAB_ARCHIVE"))
+		mount_or_fail("none", LAB_OUT_DIR, "hostfs", 0, out);
+	make_folders(LAB_RAW_DIR);
 	mount_or_fail("/", LAB_HOST_DIR, NULL, MS_BIND, NULL);
 	mount_or_fail("tmpfs", "/tmp", "tmpfs", 0, "mode=1777");
 	mount_or_fail("proc", "/proc", "proc", 0, NULL);

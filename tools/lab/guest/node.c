@@ -146,8 +146,12 @@ void nodes_remove(void)
 	}
 }
 
-/* Writes sysctls where we are; names with dots, or with slashes. */
-void sysctl_write(const struct json_list *pairs, const char *where)
+/*
+ * Writes sysctls where we are; names with dots, or with slashes. With optional, those that
+ * this namespace does not have or may not change are left as they are.
+ */
+static void sysctl_write(const struct json_list *pairs, const char *where,
+			 bool optional)
 {
 	char path[512];
 	size_t i;
@@ -167,6 +171,9 @@ void sysctl_write(const struct json_list *pairs, const char *where)
 			if (*p == '.')
 				*p = '/';
 		error = file_write(path, pair->value);
+		if (optional && (error == -ENOENT || error == -EACCES ||
+				 error == -EPERM))
+			continue;
 		if (error == -ENOENT)
 			lab_fail("%s: there is no sysctl %s", where,
 				 pair->name);
@@ -177,19 +184,33 @@ void sysctl_write(const struct json_list *pairs, const char *where)
 	}
 }
 
+/*
+ * Writes the sysctls that are for all: namespaces that come inherit them. Those of the
+ * host's own kernel are not ours to change; nodes_sysctl() writes what each node has of
+ * them for itself.
+ */
+void sysctls_write(const struct plan *plan)
+{
+	if (!getenv("LAB_HOST"))
+		sysctl_write(&plan->sysctl, "all nodes", false);
+}
+
 /* Writes the sysctls of each node. */
 void nodes_sysctl(const struct plan *plan)
 {
+	bool host = getenv("LAB_HOST");
 	size_t i;
 
 	for (i = 0; i < plan->nodes.count; i++) {
 		const struct plan_node *node =
 			PLAN_ITEM(struct plan_node, plan->nodes, i);
 
-		if (!node->sysctl.count)
+		if (!node->sysctl.count && !host)
 			continue;
 		node_enter(i);
-		sysctl_write(&node->sysctl, node->name);
+		if (host)
+			sysctl_write(&plan->sysctl, node->name, true);
+		sysctl_write(&node->sysctl, node->name, false);
 	}
 	node_enter(PLAN_NO_NODE);
 }

@@ -276,6 +276,15 @@ static int plan_batch(struct json_ctx *ctx, const cJSON *item, void *dst)
 	return OBJECT(ctx, item, fields, dst);
 }
 
+static int plan_fabric(struct json_ctx *ctx, const cJSON *item, void *dst)
+{
+	static const struct json_field fields[] = {
+		FN(plan_fabric, node, true, plan_node_ref),
+	};
+
+	return OBJECT(ctx, item, fields, dst);
+}
+
 static int plan_netaddr(struct json_ctx *ctx, const cJSON *item, void *dst)
 {
 	static const struct json_field fields[] = {
@@ -447,6 +456,8 @@ static const struct json_field plan_fields[] = {
 	LIST(plan, route, false, struct plan_route, plan_route),
 	LIST(plan, ip, false, struct plan_batch, plan_batch),
 	LIST(plan, tc, false, struct plan_batch, plan_batch),
+	LIST(plan, fabric, false, struct plan_fabric, plan_fabric),
+	STR(plan, fabric_routes, false),
 	LIST(plan, taps, false, struct plan_tap, plan_tap),
 	INT(plan, tap_records_max, false),
 	LIST(plan, flows, false, struct plan_flow, plan_flow),

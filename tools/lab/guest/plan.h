@@ -69,6 +69,11 @@ struct plan_batch {
 	struct json_list lines;		/* const char * */
 };
 
+/* A node with ports of sch_fabric that must know the routes of all switches. */
+struct plan_fabric {
+	int64_t node;
+};
+
 struct plan_tap {
 	int64_t tap;
 	int64_t node;
@@ -180,6 +185,8 @@ struct plan {
 	struct json_list neigh;		/* struct plan_neigh */
 	struct json_list route;		/* struct plan_route */
 	struct json_list ip, tc;	/* struct plan_batch */
+	struct json_list fabric;	/* struct plan_fabric */
+	const char *fabric_routes;
 	struct json_list taps;		/* struct plan_tap */
 	int64_t tap_records_max;
 	struct json_list flows;		/* struct plan_flow */

@@ -177,6 +177,25 @@ void batches_run(const struct plan *plan, const struct json_list *batches,
 		batch_run(PLAN_ITEM(struct plan_batch, *batches, i), tool);
 }
 
+/* Tells sch_fabric's switches the routes of all, those that need them. */
+void fabric_load(const struct plan *plan)
+{
+	static const char *const argv[] = { "fairlane", "fabric", "load", "-", NULL };
+	size_t i;
+
+	for (i = 0; i < plan->fabric.count; i++) {
+		int64_t node = PLAN_ITEM(struct plan_fabric, plan->fabric, i)->node;
+		struct buffer out = { 0 }, err = { 0 };
+		struct proc proc;
+
+		proc_start(&proc, node, argv, plan->fabric_routes, strlen(plan->fabric_routes));
+		if (proc_finish(&proc, &out, &err))
+			lab_fail("%s: %s", node_name(node), buffer_one_line(&err));
+		buffer_free(&out);
+		buffer_free(&err);
+	}
+}
+
 /*
  * A terminal for the command's output that is not the kernel's console: bytes
  * come out as they went in.

@@ -15,7 +15,8 @@ static void lablink_scrub(struct sk_buff *skb)
 	skb_scrub_packet(skb, true);
 	skb_clear_hash(skb);
 	skb_set_queue_mapping(skb, 0);
-	skb_set_delivery_time(skb, 0, SKB_CLOCK_REALTIME);
+	/* 0: SKB_CLOCK_REALTIME, and before 6.10 "not monotonic" */
+	skb_set_delivery_time(skb, 0, 0);
 	skb_hwtstamps(skb)->hwtstamp = 0;
 	skb->priority = 0;
 }

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash disable=SC2034,SC2154 # those who source this use what it sets
+#
+# Debian's stock kernels for QEMU: what "lab run --kernel debian-6.12" and
+# selftests/machine/stock share. Set before: top, the project's folder.
+#
+#	machine_kernel SERIES	sets headers, release, sources and perhaps CC for the newest
+#				kernel of a series (6.1, 6.12), or of all (newest), or fails and
+#				says why in machine_why
+#	machine_image		has the image of $release in $stock_cache/$release, unpacked
+#	machine_program FILE ROOT [AT]	copies a program and the libraries it needs into a
+#				root file system, to the same place or AT
+stock_cache=${XDG_CACHE_HOME:-$HOME/.cache}/fairlane/stock
+# before apt-get, where its sources are others
+sources=()
+
+machine_kernel()
+{
+	if [ "$1" = newest ]; then
+		headers=$("$top/scripts/newest-headers" 2>&1) || { machine_why=$headers; return 1; }
+		release=${headers##*/linux-headers-}
+		export CC="${headers%/*}/cc"
+		sources=(env "APT_CONFIG=${stock_cache%/*}/headers/apt.conf")
+	else
+		headers=$("$top/scripts/headers" "$1" 2>&1) || { machine_why=$headers; return 1; }
+		release=$(basename "$(dirname "$headers")")
+	fi
+}
+
+# Later releases have the image in two packages, below /usr.
+machine_fetch()
+{
+	local part=$stock_cache/$release.part deb packages=("linux-image-$release")
+
+	[ ${#sources[@]} -eq 0 ] || packages=("linux-binary-$release" "linux-modules-$release")
+	rm -rf "$part"
+	mkdir -p "$part/deb" || return 1
+	(cd "$part/deb" && "${sources[@]}" apt-get -q download "${packages[@]}") > "$part/log" 2>&1 || return 1
+	for deb in "$part"/deb/*.deb; do
+		dpkg-deb -x "$deb" "$part" || return 1
+	done
+	[ -e "$part/lib" ] || ln -s usr/lib "$part/lib"
+	depmod -b "$part" "$release" &&
+	rm -rf "$part/deb" &&
+	mv "$part" "$stock_cache/$release"
+}
+
+machine_image()
+{
+	mkdir -p "$stock_cache" || return 1
+	[ -d "$stock_cache/$release" ] ||
+		(flock 9; [ -d "$stock_cache/$release" ] || machine_fetch) 9> "$stock_cache/.lock"
+}
+
+machine_program()
+{
+	local file
+
+	install -D "$1" "$2${3:-$1}" || return 1
+	# "libx.so => /lib/libx.so (0x…)", and the loader: "/lib64/ld… (0x…)"
+	# fails for static programs
+	ldd "$1" 2> /dev/null | grep -o '/[^ ]*' | while IFS= read -r file; do
+		[ -e "$2$file" ] || install -D "$file" "$2$file"
+	done
+	return 0
+}
