@@ -108,7 +108,8 @@ count_test_module()
 	rm -rf "$work/module"
 	mkdir -p "$work/module"
 	cp "$1"/* "$work/module/"
-	make -C "$headers" "M=$work/module" W=1 KCFLAGS=-Werror modules > "$work/module.log" 2>&1 ||
+	make -C "$headers" "M=$work/module" W=1 \
+		KCFLAGS="-Werror -I$top/kmod/include/uapi" modules > "$work/module.log" 2>&1 ||
 		die "the test module does not build: $work/module.log"
 	for ko in "$work"/module/*.ko; do
 		cp "$ko" "$root/modules/"
