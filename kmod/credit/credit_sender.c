@@ -140,13 +140,22 @@ static u64 fl_sender_wait_ns(const struct fl_sender *s)
 	return ns << min_t(u32, s->unanswered, FL_SENDER_BACKOFF_MAX);
 }
 
-/* Look whether credit comes, at the @tail: or news of red data. Context: socket lock
- * held.
+/* Has anything come since fl_sender_watch()? */
+static bool fl_sender_moves(const struct fl_sender *s)
+{
+	return READ_ONCE(s->gate.in) != s->watch_credits ||
+	       (s->tail && s->watch_una != tcp_sk(s->node.sk)->snd_una);
+}
+
+/* Look whether credit comes, at the @tail: or news of red data. What was answered does not make
+ * the wait for the next answer longer. Context: socket lock held.
  */
 static void fl_sender_watch(struct fl_sender *s, bool tail)
 {
 	if (s->armed && (!tail || s->tail))
 		return;
+	if (fl_sender_moves(s))
+		s->unanswered = 0;
 	s->armed = true;
 	s->tail = tail;
 	s->watch_credits = READ_ONCE(s->gate.in);
@@ -399,8 +408,7 @@ static void fl_sender_silence(struct fl_sender *s)
 {
 	struct sock *sk = s->node.sk;
 	u32 backlog_segs = fl_sender_backlog(sk);
-	bool tail = s->tail, moves = READ_ONCE(s->gate.in) != s->watch_credits ||
-				     (tail && s->watch_una != tcp_sk(sk)->snd_una);
+	bool tail = s->tail, moves = fl_sender_moves(s);
 
 	s->tail = false;
 	if (moves) {

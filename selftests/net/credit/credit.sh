@@ -270,7 +270,7 @@ test_idle_flows()
 {
 	for cc in $controls; do
 		flow -c $cc -n 400 -b 20000 -w 2000@100000 -L 4000 > /run/out || fault "$cc"
-		complete /run/out 200000
+		complete /run/out 150000
 	done
 }
 
