@@ -16,6 +16,7 @@ static const struct space_control *const controls[] = {
 	&space_expresspass,
 	&space_flexpass,
 	&space_hpcc,
+	&space_mlcc,
 	&space_powertcp,
 	NULL,
 };
@@ -71,6 +72,6 @@ int main(int argc, char **argv)
 		dim_give(&s, argv[i]);
 	c->draw(&s);
 	dim_check(&s);
-	path_write(&s, stdout);
+	(c->write ? c->write : path_write)(&s, stdout);
 	return fflush(stdout) || ferror(stdout);
 }

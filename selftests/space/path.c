@@ -139,7 +139,7 @@ void measure_add(struct space_setup *s, const char *name, const char *must,
 }
 
 /* What was added to a part. */
-static const char *entries(struct space_text *t)
+const char *path_entries(struct space_text *t)
 {
 	if (!t->f)
 		return "";
@@ -218,34 +218,50 @@ void shares_judge(struct space_setup *s, double median, double sum, double used)
 	measure_add(s, "drops", "<= 0", "\"kind\": \"drops\"");
 }
 
-/* Where the lab's socket buffers would be what limits a flow (a window of 42 MB): larger ones. */
-static void write_buffers(struct space_setup *s, double far)
+/* Where the lab's socket buffers would be what limits a flow at @rate_bps with an RTT of @rtt_us
+ * (a window of 42 MB): larger ones.
+ */
+void path_buffers(struct space_setup *s, double rate_bps, double rtt_us)
 {
-	double bytes = 4 * s->rate_bps / 8 * s->base_us / 1e6 * fmax(far, 1);
+	double bytes = 4 * rate_bps / 8 * rtt_us / 1e6;
 
 	if (bytes > 64e6)
 		entry_add(&s->defaults, "\"rcvbuf\": \"%.0fkb\", \"sndbuf\": \"%.0fkb\"",
 			  fmin(bytes, 1e9) / 1e3, fmin(bytes, 1e9) / 1e3);
 }
 
-/* Write the scenario, which is YAML as JSON is. */
-void path_write(struct space_setup *s, FILE *out)
+/* Write title, seed, duration and, but for its end, the dimensions. */
+void path_write_head(const struct space_setup *s, FILE *out)
 {
-	double far = atof(dim_of(s, "far"));
 	int i;
 
-	write_buffers(s, far);
 	fprintf(out, "{\"title\": \"%s/%s %llu\", \"seed\": %llu, \"duration\": \"%.1fus\", \"params\": {",
 		s->control, s->space, (unsigned long long)s->seed,
 		(unsigned long long)s->seed, s->end_us);
 	for (i = 0; i < s->dims; i++)
-		fprintf(out, "\"%s\": \"%s\", ", s->dim[i].name,
+		fprintf(out, "%s\"%s\": \"%s\"", i ? ", " : "", s->dim[i].name,
 			s->dim[i].value);
+}
+
+/* Write who sends, and what is measured and expected. */
+void path_write_groups(struct space_setup *s, FILE *out)
+{
+	fprintf(out, ", \"groups\": {%s}, \"measures\": {%s}, \"expect\": [%s]",
+		path_entries(&s->groups), path_entries(&s->measures), path_entries(&s->expect));
+}
+
+/* Write the scenario, which is YAML as JSON is. */
+void path_write(struct space_setup *s, FILE *out)
+{
+	double far = atof(dim_of(s, "far"));
+
+	path_buffers(s, s->rate_bps, s->base_us * fmax(far, 1));
+	path_write_head(s, out);
 	if (far > 1)
-		fprintf(out, "\"far_delay\": \"%.0fns\", ",
+		fprintf(out, ", \"far_delay\": \"%.0fns\"",
 			1e3 * link_us(s, s->base_us) +
 			1e3 * s->base_us * (far - 1) / 2);
-	fprintf(out, "\"rtt_us\": \"%.3f\"}, ", s->base_us);
+	fprintf(out, ", \"rtt_us\": \"%.3f\"}, ", s->base_us);
 	write_topology(s, out);
 	write_noise(s, out);
 	fprintf(out, ", \"bottleneck\": \"s1:%s\", \"switches\": {\"*\": {\"qdisc\": \"%s\"}}",
@@ -253,13 +269,12 @@ void path_write(struct space_setup *s, FILE *out)
 		*s->qdisc ? s->qdisc : "fabric limit 64mb");
 	fprintf(out, ", \"group_defaults\": {\"to\": \"r\", \"cc\": \"%s\", \"ack\": \"%s\", \"start_jitter\": \"20us\"%s%s}",
 		s->control, dim_of(s, "ack"), s->defaults.f ? ", " : "",
-		entries(&s->defaults));
-	fprintf(out, ", \"groups\": {%s}, \"measures\": {%s}, \"expect\": [%s]",
-		entries(&s->groups), entries(&s->measures), entries(&s->expect));
+		path_entries(&s->defaults));
+	path_write_groups(s, out);
 	if (s->events.f)
-		fprintf(out, ", \"events\": [%s]", entries(&s->events));
+		fprintf(out, ", \"events\": [%s]", path_entries(&s->events));
 	fputs(", \"hosts\": {\"*\": {", out);
 	if (*s->qdisc)
 		fprintf(out, "\"qdisc\": \"%s\", ", s->qdisc);
-	fprintf(out, "\"sysctl\": {%s}}}}\n", entries(&s->sysctl));
+	fprintf(out, "\"sysctl\": {%s}}}}\n", path_entries(&s->sysctl));
 }

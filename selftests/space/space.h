@@ -148,16 +148,19 @@ struct space_setup {
  * @name: as in TCP_CONGESTION
  * @spaces: their names, NULL at the end; the first is the default
  * @draw: draw a set-up: path_draw(), then groups, measures, expectations
+ * @write: write the scenario; NULL: path_write()
  */
 struct space_control {
 	const char *name;
 	const char *const *spaces;
 	void (*draw)(struct space_setup *s);
+	void (*write)(struct space_setup *s, FILE *out);
 };
 
 extern const struct space_control space_expresspass;
 extern const struct space_control space_flexpass;
 extern const struct space_control space_hpcc;
+extern const struct space_control space_mlcc;
 extern const struct space_control space_powertcp;
 extern const struct space_control space_prioplus;
 extern const struct space_control space_soze;
@@ -206,7 +209,11 @@ struct path_range {
 extern const struct path_range path_basic;
 extern const struct path_range path_wide;
 void path_draw(struct space_setup *s, const struct path_range *range);
+void path_buffers(struct space_setup *s, double rate_bps, double rtt_us);
 void path_write(struct space_setup *s, FILE *out);
+void path_write_head(const struct space_setup *s, FILE *out);
+void path_write_groups(struct space_setup *s, FILE *out);
+const char *path_entries(struct space_text *t);
 void group_add(struct space_setup *s, const char *name, int flows,
 	       const char *format, ...) __attribute__((format(printf, 4, 5)));
 void measure_add(struct space_setup *s, const char *name, const char *must,

@@ -289,12 +289,15 @@ test_first_flight()
 		expect "messages about a packet" $(($(border b1 messages) - before)) -eq 1
 	done
 	to=''
-	# a router that has not seen the handshake waits for more packets
-	(sleep 0.1; roles_anew) &
-	cc=mlcc flows 1 90:all:mbps=0 200:all:mbps=-1 201:all:mark
-	wait
+	# a router that has not seen the handshake waits for more packets; the debug kernel sends one
+	# in the first millisecond, and too many later
+	for end in 201 210; do
+		(sleep 0.1; roles_anew) &
+		cc=mlcc flows 1 90:all:mbps=0 200:all:mbps=-1 $end:all:mark
+		wait
+		[ "$(border b1 near_read)" -lt 8 ] || break
+	done
 	expect "packets without a handshake" "$(border b1 near_read)" -ge 8
-	# in the debug kernel a millisecond is not over so soon
 	[ "$(border b1 near_read)" -gt 16 ] || expect "messages without a handshake" "$(border b1 messages)" -eq 0
 	empty
 }
