@@ -187,4 +187,24 @@ static inline void fl_tcp_send_check(struct sock *sk, struct sk_buff *skb)
 #define FL_TCP_PROBE_SKB	struct sk_buff
 #endif
 
+/* rtnl_link_ops.newlink as @name, which calls @make(namespace of the peer, dev, tb, data,
+ * extack).
+ */
+#ifdef HAVE_NEWLINK_PARAMS
+#define FL_NEWLINK(name, make)						\
+static int name(struct net_device *dev, struct rtnl_newlink_params *p,	\
+		struct netlink_ext_ack *extack)				\
+{									\
+	return make(p->src_net, dev, p->tb, p->data, extack);		\
+}
+#else
+#define FL_NEWLINK(name, make)						\
+static int name(struct net *net, struct net_device *dev,		\
+		struct nlattr **tb, struct nlattr **data,		\
+		struct netlink_ext_ack *extack)				\
+{									\
+	return make(net, dev, tb, data, extack);			\
+}
+#endif
+
 #endif /* FAIRLANE_COMPAT_H */

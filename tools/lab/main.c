@@ -11,7 +11,7 @@
 static const char usage[] =
 	"usage: lab COMMAND …\n"
 	"  run SCENARIO [--out DIR] [--set KEY=VALUE]… [--seed N]\n"
-	"      [--kernel uml|uml-debug|debian-6.12|host] [--leak-check] [--quiet]\n"
+	"      [--kernel uml|uml-debug|debian-6.12|debian-newest|host] [--leak-check] [--quiet]\n"
 	"                       run a scenario; exit status 0 only if the run was\n"
 	"                       clean and every expectation held\n"
 	"  sweep SCENARIO --seeds N [--first-seed K] [--set KEY=A,B,C]… [--out DIR]\n"

@@ -15,6 +15,7 @@
 #include <linux/if_ether.h>
 #include <net/sch_generic.h>
 
+#include "compat/compat.h"
 #include "lablink_priv.h"
 #include "lablink_skb.h"
 
@@ -266,9 +267,8 @@ void lablink_line_init(struct lablink_line *line, struct net_device *dev)
 	spin_lock_init(&line->lock);
 	__skb_queue_head_init(&line->ring);
 	__skb_queue_head_init(&line->way);
-	hrtimer_init(&line->timer, CLOCK_MONOTONIC,
-		     HRTIMER_MODE_ABS_PINNED_SOFT);
-	line->timer.function = lablink_timer;
+	hrtimer_setup(&line->timer, lablink_timer, CLOCK_MONOTONIC,
+		      HRTIMER_MODE_ABS_PINNED_SOFT);
 	line->dev = dev;
 	line->armed_ns = U64_MAX;
 	line->ring_pkts = LABLINK_RING_DEFAULT;

@@ -9,6 +9,7 @@
 #include <linux/module.h>
 #include <net/rtnetlink.h>
 
+#include "compat/compat.h"
 #include "lablink_priv.h"
 
 #define LABLINK_FEATURES (NETIF_F_SG | NETIF_F_FRAGLIST | NETIF_F_HW_CSUM | \
@@ -292,10 +293,10 @@ out:
 	return peer;
 }
 
-/* rtnl newlink: both ends, with the same settings. */
-static int lablink_newlink(struct net *src_net, struct net_device *dev,
-			   struct nlattr *tb[], struct nlattr *data[],
-			   struct netlink_ext_ack *extack)
+/* Both ends, with the same settings. */
+static int lablink_make(struct net *src_net, struct net_device *dev,
+			struct nlattr *tb[], struct nlattr *data[],
+			struct netlink_ext_ack *extack)
 {
 	struct lablink_priv *priv = netdev_priv(dev);
 	struct lablink_priv *peer_priv;
@@ -318,6 +319,8 @@ static int lablink_newlink(struct net *src_net, struct net_device *dev,
 	rcu_assign_pointer(peer_priv->peer, dev);
 	return 0;
 }
+
+FL_NEWLINK(lablink_newlink, lablink_make)
 
 /* rtnl dellink: both ends go. Called for each end when namespaces go. */
 static void lablink_dellink(struct net_device *dev, struct list_head *head)
