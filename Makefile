@@ -33,7 +33,7 @@ help:
 	@echo '  make lab        the lab: its kernel, the modules, the tools (build/bin/lab)'
 	@echo '  make check      tests (about 15 minutes; the first time longer)'
 	@echo '  make check-all  also debug kernel, stock kernels in QEMU, all figures'
-	@echo '  make results    measure all figures again, write Documentation/results*.rst'
+	@echo '  make results    measure all figures again, write Documentation/results/'
 	@echo '  make space SEEDS=1..100   random set-ups: which fail, worst first (CONTROL=, SET=)'
 	@echo '  make lint       checkpatch, sparse, kernel-doc, shellcheck, codespell'
 	@echo 'For a real host:'

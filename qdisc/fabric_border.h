@@ -2,7 +2,7 @@
 /*
  * sch_fabric: what fabric_border.c (routers, ports, tables), fabric_flows.c (packets) and
  * fabric_tell.c (messages to senders) share. See core/border.h for the rules,
- * Documentation/mlcc.rst for the whole.
+ * Documentation/design/mlcc.rst for the whole.
  *
  * Connections and hosts are found by tables of the router, which are bounded: the connection that
  * was not seen for longest goes first. All of it is soft: what is forgotten is learnt again.

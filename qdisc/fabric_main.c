@@ -10,7 +10,7 @@
  * Here: arrival and departure, the qdisc's life. What happens to every packet is in
  * fabric_fast.h.
  *
- * See Documentation/qdisc.rst.
+ * See Documentation/reference/qdisc.rst.
  */
 #include <linux/module.h>
 #include <net/pkt_cls.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Credit: what congestion controls share whose receivers say when to send
- * (ExpressPass, FlexPass). Documentation/credit.rst tells how it works.
+ * (ExpressPass, FlexPass). Documentation/design/credit.rst tells how it works.
  *
  *	credit_table.c		which sockets take part; begin and end of all
  *	credit_packet.c		small packets

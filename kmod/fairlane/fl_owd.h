@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * One-way delay for congestion controls. Documentation/telemetry.rst.
+ * One-way delay for congestion controls. Documentation/reference/telemetry.rst.
  */
 #ifndef FL_OWD_H
 #define FL_OWD_H

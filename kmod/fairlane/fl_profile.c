@@ -2,7 +2,7 @@
 /*
  * Settings of a network namespace: /proc/sys/net/fairlane/, and those for researchers in
  * its folder research. Each name, unit,
- * range and default is in Documentation/sysctl.rst; struct fl_profile says
+ * range and default is in Documentation/reference/sysctl.rst; struct fl_profile says
  * what the common ones are for, a congestion control's header what its own are
  * for. fl_setting.h has how a control brings them.
  *

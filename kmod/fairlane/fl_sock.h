@@ -2,7 +2,7 @@
 /*
  * What is set on a socket: virtual priority, weight, and what else steers its
  * congestion control. For any TCP socket: of any congestion control, before
- * connect, listening. See Documentation/control.rst.
+ * connect, listening. See Documentation/reference/control.rst.
  *
  * A struct fl_sock exists for each socket that was told something or has one
  * of our congestion controls, and dies with it. Each setting has at most two

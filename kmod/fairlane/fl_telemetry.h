@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Telemetry of sockets: what they have heard, what they have to tell.
- * Documentation/telemetry.rst.
+ * Documentation/reference/telemetry.rst.
  */
 #ifndef FL_TELEMETRY_H
 #define FL_TELEMETRY_H

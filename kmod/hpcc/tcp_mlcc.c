@@ -2,8 +2,8 @@
 /*
  * MLCC's sender for TCP: between datacenters, by what two border routers tell.
  *
- * What is told is in the option with a load (fl_option.c, Documentation/telemetry.rst): the
- * load of the way to the sender's own border router, and the rate that the receiver's border
+ * What is told is in the option with a load (fl_option.c, Documentation/reference/telemetry.rst):
+ * the load of the way to the sender's own border router, and the rate that the receiver's border
  * router asks for. The former steers HPCC's law (hpcc/core/) in rounds of some 20 us, the
  * latter is a bound; the flow sends at the smaller of both (core/mlcc.c, equation 10).
  *

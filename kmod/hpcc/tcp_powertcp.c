@@ -3,7 +3,7 @@
  * PowerTCP for TCP: the rate follows the power of the busiest port on the way.
  *
  * The law is core/powertcp.c; this file connects it with the stack. The power comes with ACKs in
- * the field of the load (Documentation/telemetry.rst), written by ports that stamp it
+ * the field of the load (Documentation/reference/telemetry.rst), written by ports that stamp it
  * (sch_fabric, "stamp power"), and everything else is tcp_hpcc's.
  *
  * The rate is enforced by pacing. cwnd is a bound: one and a half times what the rate sends in

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The load of a port as the telemetry option tells it. The format is in the ABI header
- * and, drawn, in Documentation/telemetry.rst.
+ * and, drawn, in Documentation/reference/telemetry.rst.
  *
  * The number is a small floating-point one: of two numbers the larger is the larger
  * load, so a switch compares numbers, and neither side needs a logarithm.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Fairlane's telemetry option in a TCP header: bytes in, numbers out. The formats
- * are in the ABI header and, drawn, in Documentation/telemetry.rst. Nothing is
+ * are in the ABI header and, drawn, in Documentation/reference/telemetry.rst. Nothing is
  * believed: not the data offset, not an option's length.
  *
  * There are two options of one length, whose ExIDs differ in the last bit: one with a

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * One-way delay in a PrioPlus flow: what the core is told where telemetry tells it,
- * and patience where many ACKs wait (Documentation/telemetry.rst).
+ * and patience where many ACKs wait (Documentation/reference/telemetry.rst).
  */
 #include <linux/module.h>
 #include <net/tcp.h>

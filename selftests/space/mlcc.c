@@ -2,7 +2,7 @@
 /*
  * Set-ups of MLCC: two datacenters and a line between them. Flows between the datacenters share a
  * full link in either one with flows that stay there. Border routers have what
- * Documentation/mlcc.rst tells to set, hosts nothing.
+ * Documentation/design/mlcc.rst tells to set, hosts nothing.
  *
  *	basic	1 to 25 Gbit/s hosts, RTT 200 us to 4 ms, 1 to 4 flows of each kind, 2 to 4 times
  *		as many as the link has room for, or just as many

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* fairlane check: what hosts need for long paths, between datacenters: buffers for the
- * bandwidth-delay product, timeouts in proportion. Documentation/mlcc.rst explains it.
+ * bandwidth-delay product, timeouts in proportion. Documentation/design/mlcc.rst explains it.
  */
 #include "tool.h"
 

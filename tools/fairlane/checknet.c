@@ -190,7 +190,7 @@ static void check_switch(const char *name, bool bad, int good, const char *why)
 	free(cure);
 }
 
-/* Names as in Documentation/sysctl.rst of the kernel: net.ipv4. */
+/* Names as in Documentation/reference/sysctl.rst of the kernel: net.ipv4. */
 void check_tcp(void)
 {
 	long timestamps = sysctl_number("/proc/sys/net/ipv4/tcp_timestamps", 1);

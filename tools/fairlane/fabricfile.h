@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* fabric.yaml: what the fabric is, in one file (Documentation/fabric-file.rst). */
+/* fabric.yaml: what the fabric is, in one file (Documentation/guide/fabric-file.rst). */
 #ifndef FAIRLANE_FABRICFILE_H
 #define FAIRLANE_FABRICFILE_H
 

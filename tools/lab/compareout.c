@@ -137,7 +137,7 @@ static void put_descriptions(FILE *f, const struct comparison *c)
 	}
 }
 
-/* A section for Documentation/results.rst. */
+/* A section for Documentation/results/results.rst. */
 void compare_rst(FILE *f, const struct comparison *c)
 {
 	int *w = widths(&c->table), i, k;

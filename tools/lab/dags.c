@@ -8,7 +8,7 @@
  *
  * A stage has tasks, computes for a time when all its inputs are there, and then sends.
  * Each input is a stage above it and the bytes that come from there, the same from
- * each task to each. Documentation/lab.rst says more.
+ * each task to each. Documentation/guide/lab.rst says more.
  */
 #include "scenario.h"
 #include "units.h"

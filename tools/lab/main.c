@@ -28,7 +28,7 @@ static const char usage[] =
 	"  exec [--kernel K] [--module NAME[:PARAMETERS]]… [--out DIR] -- CMD…\n"
 	"                       run a command as root in a bare guest\n"
 	"  doctor               what this machine lacks or forbids, and the cure\n"
-	"Scenario format, files and exit codes: Documentation/lab.rst\n";
+	"Scenario format, files and exit codes: Documentation/guide/lab.rst\n";
 
 static const struct {
 	const char *name;

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Settings that every guest needs; facts behind them in Documentation/lab.rst.
+/* Settings that every guest needs; facts behind them in Documentation/guide/lab.rst.
  * A scenario's own values win.
  */
 static const char *const base_sysctl[][2] = {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The tables of a run: series.csv, queues.csv, flows.csv. Their columns are an
- * interface, described in Documentation/lab.rst: change nothing here.
+ * interface, described in Documentation/guide/lab.rst: change nothing here.
  */
 #include "results.h"
 

@@ -16,7 +16,7 @@
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 #define PRINTF(f, a)	__attribute__((format(printf, f, a)))
 
-/* Exit codes of lab; documented in Documentation/lab.rst. */
+/* Exit codes of lab; documented in Documentation/guide/lab.rst. */
 enum lab_exit {
 	LAB_OK = 0,
 	LAB_EXPECT = 1,		/* clean run, but an expectation failed */

@@ -16,7 +16,7 @@
  * be made from different threads at once; calls on one connection may not.
  * Structures that the library hands out may grow at their end in later
  * versions; a program never allocates them itself, except where that is said.
- * Documentation/libfairlane.rst says more, with examples.
+ * Documentation/reference/libfairlane.rst says more, with examples.
  */
 #ifndef LIBFAIRLANE_H
 #define LIBFAIRLANE_H

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: GPL-2.0
 --
 -- Wireshark and tshark: Fairlane's telemetry option in TCP segments and border routers'
--- messages (Documentation/telemetry.rst), credits (Documentation/credit.rst), and frames
+-- messages (Documentation/reference/telemetry.rst), credits (Documentation/design/credit.rst), and frames
 -- between switch ports (linux/fabric_frame.h). Copy it to the folder of personal Lua plugins,
 -- or: tshark -X lua_script:tools/wireshark/fairlane.lua
 --

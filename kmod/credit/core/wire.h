@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The option of credit-driven controls in a TCP header: bytes in, numbers out.
- * The format is in the ABI header and, drawn, in Documentation/credit.rst. The
+ * The format is in the ABI header and, drawn, in Documentation/design/credit.rst. The
  * option is always the first one, so nobody has to search for it. Nothing is
  * believed: not the data offset, not the option's length, not the type.
  */

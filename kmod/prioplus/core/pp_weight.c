@@ -40,7 +40,7 @@
  * the same idea, for another reason; channels have to forbid that, but this one
  * moves the target down, by less than the channel's own fluctuation.) From two
  * packets for each weight down, T' is T. 0, the default, leaves everything as it
- * was; Documentation/prioplus.rst has what it brings.
+ * was; Documentation/design/prioplus.rst has what it brings.
  *
  * What a flow asks back after a stop, its steps of linear start and adaptive
  * increase, is step / #flow. #flow is one over the share that the flow had, and
@@ -55,7 +55,7 @@
  *
  * With pp_chan.paper weights mean nothing: there W_AI / #flow is proportional to
  * the window itself. LEDBAT (RFC 6817) takes by the same increase as it gives
- * and so finds no shares at all, equal or by weight; Documentation/prioplus.rst.
+ * and so finds no shares at all, equal or by weight; Documentation/design/prioplus.rst.
  */
 #include "pp_count.h"
 #include "pp_weight.h"

@@ -17,7 +17,7 @@
  *
  * paper.c is Algorithm 1 as printed, for pp_chan.paper. Here these things differ. Each
  * is here because the paper's way was measured to be slow or unstable with few
- * packets in flight (10 Gbit/s) or with many flows; Documentation/prioplus.rst has the
+ * packets in flight (10 Gbit/s) or with many flows; Documentation/design/prioplus.rst has the
  * numbers.
  *
  * 1. Scale (PP_SCALE). Channels are at least 2.6 packets and a twelfth of the base RTT
@@ -69,7 +69,7 @@
  *    uses a sixteenth of the line for probes at most.
  *
  * What a flow believes, by what evidence, and why two flows that do so are not both wrong
- * for long is in Documentation/prioplus.rst. "make ablation" switches each rule off in
+ * for long is in Documentation/design/prioplus.rst. "make ablation" switches each rule off in
  * the user-space model and counts what is left of good set-ups.
  */
 #include "paper.h"

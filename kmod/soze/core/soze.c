@@ -46,7 +46,7 @@
  *     control has left: who learns from it hears late that it is gone.
  *  9. T is equation 6 up to 22 times weight 1 at a bottleneck. Beyond, its slope
  *     is 2, 4 and 8 times as large: the more flows, the rarer their packets and
- *     the more the queue moves by itself, see Documentation/soze.rst.
+ *     the more the queue moves by itself, see Documentation/design/soze.rst.
  * 10. (1) binds what all flows do together. A flow that is off while D stands
  *     still is off alone: D would move if all were. So if the average of D has
  *     kept within a quarter of the error for four round trips, the flow goes a

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The load in the telemetry option, kmod/lib/load.h: the test vectors of
- * Documentation/telemetry.rst, what is lost by rounding, and the order of numbers.
+ * Documentation/reference/telemetry.rst, what is lost by rounding, and the order of numbers.
  */
 #include "lib/load.h"
 #include "lib/telemetry.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The telemetry option, kmod/lib/telemetry.h: the test vectors of
- * Documentation/telemetry.rst, what is malformed, and anything at all.
+ * Documentation/reference/telemetry.rst, what is malformed, and anything at all.
  */
 #include "lib/telemetry.h"
 #include "unit.h"

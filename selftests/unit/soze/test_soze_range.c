@@ -31,7 +31,7 @@ static double error(struct sn *n, double from_ns, double to_ns, double *used)
 	return sn_worst_permille(n, from_ns);
 }
 
-/* Documentation/soze.rst: stamp-tau up to a quarter of the base RTT. */
+/* Documentation/design/soze.rst: stamp-tau up to a quarter of the base RTT. */
 TEST(smoothed_stamps)
 {
 	static const double bps[] = { 25e9, 100e9, 400e9 };

@@ -298,7 +298,7 @@ struct tc_fabric_flow {
 };
 
 /*
- * The telemetry option that FABRIC_STAMP_SOZE raises, Documentation/telemetry.rst:
+ * The telemetry option that FABRIC_STAMP_SOZE raises, Documentation/reference/telemetry.rst:
  *	kind 253 | length 8 | ExID be16 | delay be16 | echo be16
  * Delays are in units of 1 << SHIFT ns below COARSE (0.52 ms); each unit from COARSE on
  * is 1 << COARSE_SHIFT ns more (512 ns, 0.1 % at most), saturating at MAX (17.3 ms). The
@@ -322,7 +322,7 @@ struct tc_fabric_flow {
  * full line without a queue; 0 is that or less, MAX 15.9 or more. rtt says over what time
  * it is meant: 8192 ns << rtt. The larger number is the larger load.
  * rate is exponent:5 | part:9 and means (512 + part) << exponent bytes/s.
- * CLOSED and TELL are those of border routers (Documentation/mlcc.rst), on what goes to
+ * CLOSED and TELL are those of border routers (Documentation/design/mlcc.rst), on what goes to
  * the sender of the data.
  */
 #define FL_LOAD_EXID		0x464d
@@ -540,7 +540,7 @@ enum {
 
 /* ---- credit-driven controls: an option in TCP headers -----------------------
  *
- * The first option of the header, Documentation/credit.rst:
+ * The first option of the header, Documentation/design/credit.rst:
  *	kind 253 | length 8 or 12 | ExID be16 | type:4 value:28 be32 | more be32
  * Types with a length of 12 have "more". Small packets are TCP segments without
  * data that the receiving host takes out before its TCP sees them.
@@ -588,7 +588,7 @@ enum fl_credit_colour {
  *
  * Level IPPROTO_IP on any TCP socket; on AF_INET6 sockets IPPROTO_IPV6 too. A
  * value is a __u32 in host order; a length of 0 takes a setting back. Reading
- * gives the value in force and needs no privilege. Documentation/control.rst has
+ * gives the value in force and needs no privilege. Documentation/reference/control.rst has
  * the errors.
  */
 #ifndef FL_GENL_NAME
@@ -927,7 +927,7 @@ enum {
 #define FL_COMMENT_LEN		64	/* with the final 0 */
 
 /* Attributes of PROFILE_*. A profile has the settings of net.fairlane.*
- * (Documentation/sysctl.rst) by their names; the one without prefix is the
+ * (Documentation/reference/sysctl.rst) by their names; the one without prefix is the
  * namespace's and is what the sysctls show. A profile with a prefix takes
  * what it does not set from there. The longest prefix wins.
  */
