@@ -43,6 +43,8 @@ struct netlink_callback;
 /**
  * struct fl_off - whether a namespace does without our congestion controls, fl_off.c
  * @on: it does: net.fairlane.off
+ * @share_permille: of its connections so many have one of ours all the same, the others are
+ *	as if it were off: net.fairlane.share_permille
  * @closing: the namespace goes: @work is not queued any more
  * @lock: of @closing
  * @work: brings flows to where they should be
@@ -52,12 +54,13 @@ struct netlink_callback;
  */
 struct fl_off {
 	u32 on;
+	u32 share_permille;
 	bool closing;
 	spinlock_t lock;		/* closing */
 	struct delayed_work work;
 	unsigned long again;
 	struct ctl_table_header *header;
-	struct ctl_table table[2];
+	struct ctl_table table[3];
 };
 
 /**

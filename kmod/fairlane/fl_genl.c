@@ -89,11 +89,12 @@ static int fl_stats_get_doit(struct sk_buff *skb, struct genl_info *info)
 	if (!head)
 		goto full;
 	for (i = FL_A_STAT_FLOWS; i <= FL_A_STAT_MAX; i++)
-		if (i != FL_A_STAT_VERSION && i != FL_A_STAT_OFF &&
+		if (i != FL_A_STAT_VERSION && i != FL_A_STAT_OFF && i != FL_A_STAT_SHARE &&
 		    fl_put_u64(reply, i, atomic64_read(&ns->stats[i])))
 			goto full;
 	if (nla_put_string(reply, FL_A_STAT_VERSION, THIS_MODULE->version) ||
-	    fl_put_u64(reply, FL_A_STAT_OFF, READ_ONCE(ns->off.on)))
+	    fl_put_u64(reply, FL_A_STAT_OFF, READ_ONCE(ns->off.on)) ||
+	    fl_put_u64(reply, FL_A_STAT_SHARE, READ_ONCE(ns->off.share_permille)))
 		goto full;
 	genlmsg_end(reply, head);
 	return genlmsg_reply(reply, info);

@@ -2,7 +2,9 @@
 /*
  * Off by one word: net.fairlane.off = 1, and every connection of the namespace that has
  * one of our congestion controls goes on with the system's, with its data, its window
- * and its socket untouched. net.fairlane.off = 0 gives each back what it had.
+ * and its socket untouched. net.fairlane.off = 0 gives each back what it had. With
+ * net.fairlane.share_permille below 1000 that is so for a part of the connections, those that
+ * run and those that come: a canary.
  *
  *	write of the sysctl		init callback of a control while off
  *	marks all flows			marks its flow
@@ -244,23 +246,20 @@ static bool fl_off_next(struct fl_ns *ns, unsigned long *cookie,
 /* All marked flows. Return: how many could not be settled now. */
 static u32 fl_off_pass(struct fl_ns *ns, struct socket *holder)
 {
-	const struct tcp_congestion_ops *ca = NULL;
-	bool off = READ_ONCE(ns->off.on);
+	const struct tcp_congestion_ops *ca;
 	char had[TCP_CA_NAME_MAX];
 	unsigned long cookie = 0;
 	struct sock *sk;
 	u32 left = 0;
+	bool off;
 
-	if (off) {
-		ca = fl_off_system(ns, holder);
-		if (!ca)
-			return 1;
-	}
 	while (fl_off_next(ns, &cookie, &sk, had)) {
 		if (sk) {
-			if (!off)
-				ca = *had ? fl_off_find(holder, had) : NULL;
-			left += !fl_off_one(ns, sk, off, ca, had);
+			off = fl_off_flow(ns, cookie);
+			ca = off ? fl_off_system(ns, holder) :
+			     *had ? fl_off_find(holder, had) : NULL;
+			/* without memory it stays marked, too */
+			left += (off && !ca) || !fl_off_one(ns, sk, off, ca, had);
 			sock_put(sk);
 		}
 		if (++cookie == 0)
@@ -315,21 +314,37 @@ static void fl_off_written(struct fl_ns *ns)
 	rcu_read_unlock();
 }
 
-static int fl_off_handler(FL_CTL_TABLE *ctl, int write, void *buffer,
+/* One of both settings, of a namespace. */
+static int fl_off_setting(struct fl_ns *ns, FL_CTL_TABLE *ctl, int write, void *buffer,
 			  size_t *lenp, loff_t *ppos)
 {
-	struct fl_ns *ns = container_of(ctl->data, struct fl_ns, off.on);
-	u32 before = READ_ONCE(ns->off.on);
+	const u32 *value = ctl->data;
+	u32 before = READ_ONCE(*value);
 	int err;
 
 	err = proc_douintvec_minmax(ctl, write, buffer, lenp, ppos);
-	if (!err && write && before != READ_ONCE(ns->off.on))
+	if (!err && write && before != READ_ONCE(*value))
 		fl_off_written(ns);
 	return err;
 }
 
+static int fl_off_handler(FL_CTL_TABLE *ctl, int write, void *buffer,
+			  size_t *lenp, loff_t *ppos)
+{
+	return fl_off_setting(container_of(ctl->data, struct fl_ns, off.on), ctl,
+			      write, buffer, lenp, ppos);
+}
+
+static int fl_off_share_handler(FL_CTL_TABLE *ctl, int write, void *buffer,
+				size_t *lenp, loff_t *ppos)
+{
+	return fl_off_setting(container_of(ctl->data, struct fl_ns, off.share_permille), ctl,
+			      write, buffer, lenp, ppos);
+}
+
 static int __net_init fl_off_net_init(struct net *net)
 {
+	const struct fl_off *first = &fl_ns_of(&init_net)->off;
 	struct fl_off *o = &fl_ns_of(net)->off;
 
 	spin_lock_init(&o->lock);
@@ -344,12 +359,24 @@ static int __net_init fl_off_net_init(struct net *net)
 		.extra1 = SYSCTL_ZERO,
 		.extra2 = SYSCTL_ONE,
 	};
-	o->header = fl_register_net_sysctl(net, "net/fairlane", o->table, 1);
+	o->table[1] = (struct ctl_table) {
+		.procname = "share_permille",
+		.data = &o->share_permille,
+		.maxlen = sizeof(o->share_permille),
+		.mode = 0644,
+		.proc_handler = fl_off_share_handler,
+		.extra1 = SYSCTL_ONE,
+		.extra2 = SYSCTL_ONE_THOUSAND,
+	};
+	o->share_permille = 1000;
+	o->header = fl_register_net_sysctl(net, "net/fairlane", o->table, 2);
 	if (!o->header)
 		return -ENOMEM;
 	/* a host that is off stays off for containers that come */
-	if (!net_eq(net, &init_net))
-		WRITE_ONCE(o->on, READ_ONCE(fl_ns_of(&init_net)->off.on));
+	if (!net_eq(net, &init_net)) {
+		WRITE_ONCE(o->on, READ_ONCE(first->on));
+		WRITE_ONCE(o->share_permille, READ_ONCE(first->share_permille));
+	}
 	return 0;
 }
 

@@ -288,7 +288,7 @@ struct fl_sock *fl_sock_attach(struct sock *sk, const struct fl_cc *cc)
 	fl_count(f->ns, FL_A_STAT_FLOWS_CC);
 	rcu_assign_pointer(f->attached, &cc->none);
 	fl_sock_begin(sk, f, sk->sk_state);
-	if (unlikely(READ_ONCE(f->ns->off.on)))
+	if (unlikely(fl_off_flow(f->ns, f->cookie)))
 		fl_off_note(f);
 	return f;
 }

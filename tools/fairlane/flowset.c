@@ -202,28 +202,14 @@ struct order {
 	uint32_t share_permille;
 };
 
-/* "5%", "0.5%" in permille. */
-static uint32_t read_share(const char *s)
-{
-	size_t len = strlen(s);
-	char *number = xprintf("%.*s", len ? (int)len - 1 : 0, s);
-	uint64_t milli;
-
-	if (!len || s[len - 1] != '%' || !parse_milli(number, &milli) ||
-	    !milli || milli > 100000 || milli % 100)
-		fail("share %s: a part from 0.1%% to 100%% is wanted, in steps of 0.1%%", s);
-	free(number);
-	return milli / 100;
-}
-
 /* Leaves a part of the flows, always the same ones: chosen by the cookie. */
 static void take_share(struct flows *flows, uint32_t permille)
 {
 	size_t i, n = 0;
 
 	for (i = 0; i < flows->n; i++) {
-		/* a multiplicative hash: cookies are consecutive */
-		uint64_t h = flows->f[i].id.cookie * 0x9e3779b97f4a7c15ULL;
+		/* as fl_off_flow() of the module */
+		uint64_t h = flows->f[i].id.cookie * 0x61c8864680b583ebULL;
 
 		if ((h >> 32) % 1000 < permille)
 			flows->f[n++] = flows->f[i];
@@ -276,7 +262,7 @@ static void read_order(struct order *o, struct words *w)
 		else if (word_is(w, "cc"))
 			o->cc = word_value(w, "cc");
 		else if (word_is(w, "share"))
-			o->share_permille = read_share(word_value(w, "share"));
+			o->share_permille = need_share(word_value(w, "share"));
 		else if (word_is(w, "from"))
 			from = word_value(w, "from");
 		else if (!take_pid_fd(o, w) &&

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* fairlane off, on: one word that takes all connections away from Fairlane, live. */
+/* fairlane off, on: one word that takes all connections, or a part, away from Fairlane, live. */
 #include "ask.h"
 
 #include <errno.h>
@@ -9,13 +9,15 @@
 #include <unistd.h>
 
 #define OFF_SYSCTL	"/proc/sys/net/fairlane/off"
+#define SHARE_SYSCTL	"/proc/sys/net/fairlane/share_permille"
 
 static const char usage[] =
 "usage: fairlane off [all]\n"
-"       fairlane on [all]\n"
+"       fairlane on [share P%] [all]\n"
 "off: every connection that has a congestion control of Fairlane's goes on with the\n"
 "     system's, live; new ones get the system's; nothing of Fairlane's leaves the host\n"
-"on:  each gets back what it had\n"
+"on:  each gets back what it had; with a share only so many do, of those that are there\n"
+"     and of new ones, the others stay as if it were off\n"
 "all: in every network namespace of this host, not only in this one (-n NETNS)\n";
 
 /**
@@ -52,52 +54,69 @@ static struct off_state off_read(void)
 	return s;
 }
 
-/* Writes the setting of the namespace that this process is in. Ends the program if
+/* Writes a setting of the namespace that this process is in. Ends the program if
  * that is refused.
  */
-static void off_write(bool off)
+static void off_write_one(const char *file, uint32_t value)
 {
-	int fd = open(OFF_SYSCTL, O_WRONLY | O_CLOEXEC);
+	char *text = xprintf("%u\n", value);
+	int fd = open(file, O_WRONLY | O_CLOEXEC);
 
 	if (fd < 0 && errno == ENOENT)
 		fail_kernel("there is no %s: the module fairlane is not loaded, or older than this command (modprobe fairlane)",
-			    OFF_SYSCTL);
-	if (fd < 0 || write(fd, off ? "1\n" : "0\n", 2) != 2)
-		fail_kernel("cannot write %s: %s", OFF_SYSCTL, strerror(errno));
+			    file);
+	if (fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text))
+		fail_kernel("cannot write %s: %s", file, strerror(errno));
 	close(fd);
+	free(text);
+}
+
+/* @share_permille: of the connections; 0: off, for all. */
+static void off_write(uint32_t share_permille)
+{
+	/* first the share: nobody has our control for a moment */
+	if (share_permille)
+		off_write_one(SHARE_SYSCTL, share_permille);
+	off_write_one(OFF_SYSCTL, !share_permille);
 }
 
 static int off_there(const char *name, void *arg)
 {
 	(void)name;
-	off_write(*(const bool *)arg);
+	off_write(*(const uint32_t *)arg);
 	return EXIT_OK;
 }
 
-static void off_everywhere(bool off)
+static void off_everywhere(uint32_t share_permille)
 {
 	unsigned int failed;
-	size_t n = netns_each(off_there, &off, &failed);
+	size_t n = netns_each(off_there, &share_permille, &failed);
 
 	if (failed)
 		fail_kernel("%u network namespaces could not be switched", failed);
 	if (!opt.json)
-		printf("%zu network namespaces are %s\n", n, off ? "off" : "on");
+		printf("%zu network namespaces are %s\n", n, share_permille ? "on" : "off");
 }
 
-static void off_print(bool off, const struct off_state *s)
+static void off_print(uint32_t share_permille, const struct off_state *s)
 {
 	if (opt.json) {
 		cJSON *doc = cJSON_CreateObject();
 
-		cJSON_AddBoolToObject(doc, "off", off);
+		cJSON_AddBoolToObject(doc, "off", !share_permille);
+		if (share_permille)
+			cJSON_AddNumberToObject(doc, "share_permille", share_permille);
 		json_u64(doc, "off_flows", s->flows);
 		json_u64(doc, "off_waiting", s->waiting);
 		json_print(doc);
 		return;
 	}
-	if (off)
+	if (!share_permille)
 		printf("off: %llu sockets go on with the system's congestion control\n",
+		       (unsigned long long)s->flows);
+	else if (share_permille < 1000)
+		printf("on for %u.%u%%: %llu sockets go on with the system's congestion control\n",
+		       share_permille / 10, share_permille % 10,
 		       (unsigned long long)s->flows);
 	else
 		printf("on: sockets have their congestion controls back\n");
@@ -106,32 +125,38 @@ static void off_print(bool off, const struct off_state *s)
 		       (unsigned long long)s->waiting);
 }
 
-static int off_run(struct words *w, bool off)
+static int off_run(struct words *w, uint32_t share_permille)
 {
+	bool everywhere = false;
 	struct off_state s;
 
 	if (words_help(w)) {
 		fputs(usage, stdout);
 		return EXIT_OK;
 	}
-	if (word_is(w, "all")) {
-		words_end(w);
-		off_everywhere(off);
-	} else {
-		words_end(w);
-		off_write(off);
+	while (words_left(w)) {
+		if (word_is(w, "all"))
+			everywhere = true;
+		else if (share_permille && word_is(w, "share"))
+			share_permille = need_share(word_value(w, "share"));
+		else
+			words_end(w);
 	}
+	if (everywhere)
+		off_everywhere(share_permille);
+	else
+		off_write(share_permille);
 	s = off_read();
-	off_print(off, &s);
+	off_print(share_permille, &s);
 	return EXIT_OK;
 }
 
 int cmd_off(struct words *w)
 {
-	return off_run(w, true);
+	return off_run(w, 0);
 }
 
 int cmd_on(struct words *w)
 {
-	return off_run(w, false);
+	return off_run(w, 1000);
 }

@@ -44,6 +44,8 @@ static const struct counter {
 	  "sockets whose congestion control off has taken away" },
 	{ FL_A_STAT_OFF_WAITING, "off_waiting", true,
 	  "sockets that still have it, for their owners have them locked" },
+	{ FL_A_STAT_SHARE, "share_permille", true,
+	  "net.fairlane.share_permille: of the sockets, by fairlane on share" },
 };
 
 /**

@@ -100,6 +100,7 @@ bool parse_milli(const char *s, uint64_t *milli);
 bool parse_size_bytes(const char *s, uint64_t *bytes);
 bool parse_cookie(const char *s, uint64_t *cookie);
 uint32_t need_u32(const char *key, const char *s, uint32_t min, uint32_t max);
+uint32_t need_share(const char *s);
 uint64_t need_time_ns(const char *key, const char *s);
 uint64_t need_size_bytes(const char *key, const char *s);
 const char *show_time(uint64_t ns);

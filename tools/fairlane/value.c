@@ -377,3 +377,17 @@ bool parse_ports(const char *s, uint16_t *first, uint16_t *last)
 	*last = b;
 	return true;
 }
+
+/* "5%", "0.5%" in permille. */
+uint32_t need_share(const char *s)
+{
+	size_t len = strlen(s);
+	char *number = xprintf("%.*s", len ? (int)len - 1 : 0, s);
+	uint64_t milli;
+
+	if (!len || s[len - 1] != '%' || !parse_milli(number, &milli) ||
+	    !milli || milli > 100000 || milli % 100)
+		fail("share %s: a part from 0.1%% to 100%% is wanted, in steps of 0.1%%", s);
+	free(number);
+	return milli / 100;
+}

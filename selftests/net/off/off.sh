@@ -132,6 +132,66 @@ test_new_sockets()
 	wait
 }
 
+# Ports of the connections to port $1 that have control $2, sorted.
+ports_with() { fl -j flow show dport "$1" | jq -r ".[] | select(.cc == \"$2\") | .src" | sort; }
+
+# A canary: a share of the connections, of those that run and of new ones.
+test_share()
+{
+	[ -p /run/stay ] || mkfifo /run/stay
+	flow -p $port -c prioplus -n 80 -b 1000 -h < /run/stay > /run/staying 2>&1 &
+	exec 8> /run/stay
+	until grep -q holding /run/staying; do sleep 0.001; done
+	fl on share 20% > /run/off || fault "on share: $(cat /run/off)"
+	few=$(stat flows_cc)
+	# four deviations
+	expect "of 80, a fifth" "$few" -ge 3 -a "$few" -le 31
+	expect "the others" "$(stat off_flows)" -eq $((80 - few))
+	grep -q "on for 20.0%: $((80 - few)) sockets" /run/off || fault "says $(cat /run/off)"
+	ports_with $port prioplus > /run/few
+	expect "ports" "$(wc -l < /run/few)" -eq "$few"
+	fl on share 60% > /dev/null
+	ports_with $port prioplus > /run/more
+	expect "of 80, three fifths" "$(wc -l < /run/more)" -ge 31 -a "$(wc -l < /run/more)" -le 65
+	expect "some that had it have lost it" "$(comm -23 /run/few /run/more | wc -l)" -eq 0
+	fl off > /dev/null
+	expect "off" "$(stat flows_cc)" -eq 0
+	fl on > /dev/null
+	expect "on" "$(stat flows_cc)" -eq 80
+	fl flow set dport $port from prioplus all cc cubic share 20% > /dev/null
+	ports_with $port cubic > /run/set
+	cmp -s /run/few /run/set || fault "flow set chooses others"
+	exec 8>&-
+	wait
+
+	# new ones: by name, and by default
+	fl on share 50% > /dev/null
+	in_ns ca sysctl -q -w net.ipv4.tcp_congestion_control=prioplus
+	for ask in '-c prioplus' ''; do
+		port=$((port + 1))
+		flow -p $port $ask -n 80 -b 1000 -h < /run/stay > /run/staying 2>&1 &
+		exec 8> /run/stay
+		until grep -q holding /run/staying; do sleep 0.001; done
+		sleep 0.01
+		few=$(ports_with $port prioplus | wc -l)
+		expect "of 80 new ones ($ask)" "$few" -ge 22 -a "$few" -le 58
+		expect "others ($ask)" "$(ports_with $port cubic | wc -l)" -eq $((80 - few))
+		exec 8>&-
+		wait
+	done
+	ip netns add cnew
+	expect "a new namespace" "$(in_ns cnew sysctl -n net.fairlane.share_permille)" -eq 1000
+	sysctl -q -w net.fairlane.share_permille=300
+	ip netns add cnew2
+	expect "one of a host with a share" "$(in_ns cnew2 sysctl -n net.fairlane.share_permille)" -eq 300
+	sysctl -q -w net.fairlane.share_permille=1000
+	ip netns del cnew; ip netns del cnew2
+	for bad in 0% 101% 5 x%; do
+		! fl on share $bad 2> /dev/null || fault "takes $bad"
+	done
+	! fl off share 5% 2> /dev/null || fault "off with a share"
+}
+
 # What somebody chose meanwhile stays.
 test_chosen_meanwhile()
 {
@@ -215,4 +275,4 @@ test_refusals()
 
 cp "$(command -v fairlane)" /run/fairlane && PATH=/run:$PATH
 load || exit 1
-run_tests 1 ${*:-modules_go every_control stopped new_sockets chosen_meanwhile namespaces receiver refusals}
+run_tests 1 ${*:-modules_go every_control stopped new_sockets chosen_meanwhile share namespaces receiver refusals}

@@ -270,7 +270,7 @@ test_profile()
 	refused 2 'profile del: ' profile del dst 10.0.0.0/8
 	json profile_show -n ca profile show > /run/a
 	expect "profiles" "$(jq length /run/a)" -eq 1
-	expect "names" "$(jq -r '.[0].settings | keys[]' /run/a | sort)" = "$(in_ns ca find /proc/sys/net/fairlane -type f ! -name off | sed 's|.*/||' | sort)"
+	expect "names" "$(jq -r '.[0].settings | keys[]' /run/a | sort)" = "$(in_ns ca find /proc/sys/net/fairlane -type f ! -name off ! -name share_permille | sed 's|.*/||' | sort)"
 	expect "for researchers" "$(jq -r '.[0].settings | map_values(select(.research)) | keys[]' /run/a | sort)" \
 		= "$(in_ns ca ls /proc/sys/net/fairlane/research | sort)"
 	accepted profile show

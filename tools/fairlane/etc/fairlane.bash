@@ -57,7 +57,8 @@ _fairlane_words()
 	stats:*) echo help ;;
 	monitor:*) echo flow refused policy profile limits count timeout help ;;
 	top:*) echo "$_fairlane_filter" interval count sort help ;;
-	off:*|on:*) echo all help ;;
+	off:*) echo all help ;;
+	on:*) echo share all help ;;
 	restore:*) echo --check ;;
 	apply:*) echo --dry-run --undo help ;;
 	weight:) echo shortest-first coflow altruistic help ;;

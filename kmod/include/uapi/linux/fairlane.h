@@ -1009,6 +1009,7 @@ enum {
 	FL_A_STAT_OFF,			/* net.fairlane.off: 0 or 1 */
 	FL_A_STAT_OFF_FLOWS,		/* sockets whose control was taken away */
 	FL_A_STAT_OFF_WAITING,		/* ... whose owner keeps us from doing that, now */
+	FL_A_STAT_SHARE,		/* net.fairlane.share_permille: 1 to 1000 */
 	__FL_A_STAT_MAX,
 };
 
