@@ -24,8 +24,12 @@ fault()
 # expect WHAT VALUE OP WANT
 expect()
 {
+	[ $# -eq 4 ] || fault "expect has $# words: $*"
 	test "$2" "$3" "$4" || fault "$1: \"$2\", expected $3 \"$4\""
 }
+
+# between WHAT VALUE LEAST MOST
+between() { expect "$1" "$2" -ge "$3" && expect "$1" "$2" -le "$4"; }
 
 in_ns() { ns=$1; shift; ip netns exec "$ns" "$@"; }
 

@@ -479,9 +479,11 @@ test_settings()
 	setting flexpass_permille 480 1 1000
 	# flows of ours go on with the system's control
 	setting off 0 0 1
+	setting share_permille 1000 1 1000
 	expect "settings" "$(in_ns ca find /proc/sys/net/fairlane -type f | wc -l)" -eq $tested
-	# An operator has four numbers and three switches to know: telemetry, credit, off.
-	expect "operator's settings" "$(in_ns ca find /proc/sys/net/fairlane -maxdepth 1 -type f | wc -l)" -le 7
+	# An operator has four numbers and three switches to know: telemetry, credit, off; and the
+	# share of a canary.
+	expect "operator's settings" "$(in_ns ca find /proc/sys/net/fairlane -maxdepth 1 -type f | wc -l)" -le 8
 	# Live: the target of Swift moves the queue.
 	flow -c swift -b -1 -L 1000 > /run/a &
 	in_ns ca sysctl -q -w net.fairlane.research.swift_target_ns=100000

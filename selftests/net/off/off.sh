@@ -145,14 +145,14 @@ test_share()
 	fl on share 20% > /run/off || fault "on share: $(cat /run/off)"
 	few=$(stat flows_cc)
 	# four deviations
-	expect "of 80, a fifth" "$few" -ge 3 -a "$few" -le 31
+	between "of 80, a fifth" "$few" 3 31
 	expect "the others" "$(stat off_flows)" -eq $((80 - few))
 	grep -q "on for 20.0%: $((80 - few)) sockets" /run/off || fault "says $(cat /run/off)"
 	ports_with $port prioplus > /run/few
 	expect "ports" "$(wc -l < /run/few)" -eq "$few"
 	fl on share 60% > /dev/null
 	ports_with $port prioplus > /run/more
-	expect "of 80, three fifths" "$(wc -l < /run/more)" -ge 31 -a "$(wc -l < /run/more)" -le 65
+	between "of 80, three fifths" "$(wc -l < /run/more)" 31 65
 	expect "some that had it have lost it" "$(comm -23 /run/few /run/more | wc -l)" -eq 0
 	fl off > /dev/null
 	expect "off" "$(stat flows_cc)" -eq 0
@@ -174,7 +174,7 @@ test_share()
 		until grep -q holding /run/staying; do sleep 0.001; done
 		sleep 0.01
 		few=$(ports_with $port prioplus | wc -l)
-		expect "of 80 new ones ($ask)" "$few" -ge 22 -a "$few" -le 58
+		between "of 80 new ones ($ask)" "$few" 22 58
 		expect "others ($ask)" "$(ports_with $port cubic | wc -l)" -eq $((80 - few))
 		exec 8>&-
 		wait
