@@ -24,6 +24,11 @@
 #define MODULE_ALIAS_NET_SCH(id) MODULE_ALIAS("net-sch-" id)
 #endif
 
+/* A socket knows its cgroup. selftests/build/small builds as if it did not. */
+#if defined(CONFIG_SOCK_CGROUP_DATA) && !defined(FL_WITHOUT_SOCK_CGROUP)
+#define FL_SOCK_CGROUP
+#endif
+
 /* What a sysctl handler gets. */
 #ifdef HAVE_CONST_CTL_TABLE
 #define FL_CTL_TABLE const struct ctl_table

@@ -7,6 +7,7 @@
 #include <net/ipv6.h>
 #include <net/tcp.h>
 
+#include "compat/compat.h"
 #include "fl_policy.h"
 
 /* Of a v4-mapped address, before the IPv4 one. */
@@ -282,7 +283,7 @@ int fl_cgroup_named(struct genl_info *info, int path_type, int id_type, u64 *id)
 {
 	struct nlattr *path = info->attrs[path_type];
 	struct nlattr *nla = info->attrs[id_type];
-#ifdef CONFIG_SOCK_CGROUP_DATA
+#ifdef FL_SOCK_CGROUP
 	struct cgroup *cg;
 
 	*id = nla ? nla_get_u64(nla) : 0;

@@ -88,7 +88,7 @@ static struct fl_account *fl_account_of(const struct fl_ns *ns, u8 kind, u64 id)
 static struct fl_account *fl_account_above(const struct fl_ns *ns,
 					   const struct sock *sk)
 {
-#ifdef CONFIG_SOCK_CGROUP_DATA
+#ifdef FL_SOCK_CGROUP
 	struct cgroup *cg = sock_cgroup_ptr((struct sock_cgroup_data *)
 					    &sk->sk_cgrp_data);
 	struct fl_account *a;

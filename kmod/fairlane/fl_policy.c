@@ -16,6 +16,7 @@
 #include <net/inet_common.h>
 #include <net/tcp.h>
 
+#include "compat/compat.h"
 #include "fl_policy.h"
 
 /* Runs after all readers are gone. */
@@ -35,7 +36,7 @@ void fl_policy_free(struct fl_policy *p)
 
 static bool fl_policy_cgroup(const struct fl_policy *p, const struct sock *sk)
 {
-#ifdef CONFIG_SOCK_CGROUP_DATA
+#ifdef FL_SOCK_CGROUP
 	struct cgroup *cg = sock_cgroup_ptr((struct sock_cgroup_data *)
 					    &sk->sk_cgrp_data);
 
