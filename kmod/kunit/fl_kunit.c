@@ -296,7 +296,7 @@ static void fl_kunit_soze_share(struct kunit *test)
 	sz_init(&sz, &par, 0, 1000000, 3000);
 	for (i = 1; i < 20000; i++) {
 		s.now_ns = i * 1000ULL;
-		sz_on_ack(&sz, &par, &s);
+		sz_on_ack(&sz, &par, s);
 	}
 	/* three times what the delay says for weight 1 */
 	want = sz_target_rate_l2(&par, 20000) + sz_log2(3);

@@ -16,9 +16,9 @@
  *
  * Two departures from the paper, which decides with each ACK and whose window is no
  * more than the rate's. A flow that has known its share for 32 round trips decides eight
- * times in an RTT, with the average of what it heard in between: one flow's ACK takes
- * 468 instructions instead of 741, but with two or three ACKs an RTT 832 instead of
- * 769 (selftests/machine/cc-cost). And the window has room for what is acknowledged at
+ * times in an RTT, with the average of what it heard in between: an ACK takes 432
+ * instructions with one flow, and 728 with eight, whose two or three ACKs an RTT decide
+ * each (selftests/machine/cc-cost). And the window has room for what is acknowledged at
  * once: where a card gathers packets for 10 us one flow had 59 % of 25 Gbit/s otherwise
  * (selftests/net/gro).
  *
@@ -117,7 +117,8 @@ static void sz_refresh(const struct sock *sk, const struct fl_guided_sock *gs,
 }
 
 /* Put the core's rate and window into the socket. */
-static void sz_apply(struct sock *sk, const struct fl_guided_sock *gs, struct fl_guided *g)
+static __always_inline void sz_apply(struct sock *sk, const struct fl_guided_sock *gs,
+				     struct fl_guided *g)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 	struct sz_flow *fl = sz_flow_of(g);
@@ -138,8 +139,8 @@ static void sz_apply(struct sock *sk, const struct fl_guided_sock *gs, struct fl
 /* The first echo (again): go on with what is sent now. After Reno's slow start
  * that is a share already, and the queue is Reno's.
  */
-static void sz_begin(struct sock *sk, const struct fl_guided_sock *gs,
-		     struct sz_flow *fl, u32 rtt_ns)
+static noinline void sz_begin(struct sock *sk, const struct fl_guided_sock *gs,
+			      struct sz_flow *fl, u32 rtt_ns)
 {
 	bool share = fl->g.ever || !tcp_in_slow_start(tcp_sk(sk));
 	u32 weight_milli = fl_sock_weight_milli(sk, gs->fs);
@@ -193,9 +194,17 @@ static u64 sz_bps_of(const struct sz_flow *fl)
 	return 8 * sz_exp2((s64)fl->core.rate_l2 + fl->payload_l2);
 }
 
+static noinline void sz_trace(struct sock *sk, const struct fl_guided_sock *gs,
+			      const struct sz_flow *fl)
+{
+	trace_fl_soze_update(sk, fl->queue_ns, sz_target_of(fl), sz_bps_of(fl),
+			     fl_sock_weight_milli(sk, gs->fs));
+}
+
 /* An echo has come: its delay, and the RTT without it. */
-static void sz_heard(struct sock *sk, const struct fl_guided_sock *gs, struct fl_guided *g,
-		     const struct rate_sample *rs, u32 rtt_ns, u32 what)
+static __always_inline void sz_heard(struct sock *sk, const struct fl_guided_sock *gs,
+				     struct fl_guided *g, const struct rate_sample *rs,
+				     u32 rtt_ns, u32 what)
 {
 	u32 base_ns = g->set_base_ns ?: g->base_ns;
 	u32 told_ns = fl_tel_ns(READ_ONCE(gs->tel->queue));
@@ -229,11 +238,10 @@ static void sz_heard(struct sock *sk, const struct fl_guided_sock *gs, struct fl
 	s.rtt_ns = fl->rest_ns + fl->queue_ns;
 	if (!g->telling)
 		sz_begin(sk, gs, fl, s.rtt_ns);
-	sz_on_ack(&fl->core, &fl->par, &s);
+	sz_on_ack(&fl->core, &fl->par, s);
 	g->updates++;
 	if (trace_fl_soze_update_enabled())
-		trace_fl_soze_update(sk, fl->queue_ns, sz_target_of(fl), sz_bps_of(fl),
-				     fl_sock_weight_milli(sk, gs->fs));
+		sz_trace(sk, gs, fl);
 }
 
 /* Was there a decision just now? */
@@ -245,8 +253,8 @@ static bool sz_can_wait(const struct sz_flow *fl)
 }
 
 /* Has this ACK an echo so soon after a decision that it can wait for the next one? */
-static bool sz_waits(struct sock *sk, const struct fl_guided_sock *gs, struct fl_guided *g,
-		     u32 acked_pkts, bool heard)
+static __always_inline bool sz_waits(struct sock *sk, const struct fl_guided_sock *gs,
+				     struct fl_guided *g, u32 acked_pkts, bool heard)
 {
 	struct sz_flow *fl = sz_flow_of(g);
 	u32 told_ns;

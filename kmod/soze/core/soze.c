@@ -256,11 +256,11 @@ static s64 sz_error(const struct sz_core *sz, s64 told_l2)
 }
 
 /* Before the flow has met its share (7). */
-static void sz_on_ack_starting(struct sz_core *sz, const struct sz_par *par,
-			       const struct sz_sample *s, s64 part)
+static noinline void sz_on_ack_starting(struct sz_core *sz, const struct sz_par *par,
+					u32 delay_ns, u64 rtt_ns, u64 past_ns)
 {
-	u32 delay_ns = min_t(u32, s->delay_ns, par->start_ns);
-	s64 error = sz_error(sz, sz_target_rate_l2(par, delay_ns));
+	s64 error = sz_error(sz, sz_target_rate_l2(par, min_t(u32, delay_ns, par->start_ns)));
+	s64 part = past_ns >= rtt_ns ? SZ_ONE : (s64)div64_u64(past_ns << SZ_SHIFT, rtt_ns);
 
 	if (error <= part)
 		sz->starting = false;
@@ -268,31 +268,29 @@ static void sz_on_ack_starting(struct sz_core *sz, const struct sz_par *par,
 	if (sz->age)
 		error = max_t(s64, error, 0);
 	error = min_t(s64, error, part);
-	sz->rate_l2 = sz_bounded(par, sz_glide_l2(par, sz->rate_l2, sz->rate_l2 + error,
-						  s->rtt_ns));
+	sz->rate_l2 = sz_bounded(par, sz_glide_l2(par, sz->rate_l2, sz->rate_l2 + error, rtt_ns));
 	if (sz->rate_l2 == par->max_l2)
 		sz->starting = false;
 	sz->pace_l2 = sz->rate_l2;
 	sz_moved(sz, par);
 }
 
-/* How long it takes until the flow hears of what it does (4), ns. */
+/* How long it takes until the flow hears of what it does (4), ns. @bit: the RTT's first. */
 static u64 sz_loop_ns(const struct sz_core *sz, const struct sz_par *par,
-		      const struct sz_sample *s, s64 error)
+		      u64 rtt_ns, int bit, s64 error)
 {
 	s64 fair_l2 = min_t(s64, sz->rate_l2 + max_t(s64, error, 0),
 			    par->max_l2);
 	s64 gap_l2 = par->packet_l2 - fair_l2;
-	u32 most_ns = s->rtt_ns / 8;
-	u64 gap_ns;
+	u64 most_ns = rtt_ns / 8, gap_ns;
 
-	/* mostly the first bit of RTT / 8 is enough to know */
-	if (gap_l2 <= (fls64(most_ns) - 1) * (s64)SZ_ONE)
-		return s->rtt_ns;
+	/* mostly the first bit is enough to know */
+	if (gap_l2 <= (bit - 3) * (s64)SZ_ONE)
+		return rtt_ns;
 	gap_ns = sz_exp2(gap_l2);
 	if (gap_ns <= most_ns)
-		return s->rtt_ns;
-	return s->rtt_ns + 2 * (gap_ns - most_ns);
+		return rtt_ns;
+	return rtt_ns + 2 * (gap_ns - most_ns);
 }
 
 /* Moves the rate by @part of @step octaves << SZ_STEP_SHIFT. With a long RTT and
@@ -317,15 +315,27 @@ static s64 sz_within(s64 x, s64 bound)
 	return min_t(s64, max_t(s64, x, -bound), bound);
 }
 
+/* (10): the largest step in an RTT: 16 q / RTT. @per_ns: as in sz_on_ack_steady(). */
+static s64 sz_still_gain(const struct sz_par *par, u64 per_ns)
+{
+	return (par->q_ns * per_ns) >> (SZ_PER_SHIFT - SZ_SHIFT - SZ_STILL_GAIN_SHIFT);
+}
+
+/* (10): growth on an empty queue in a part of an RTT, octaves. */
+static noinline s64 sz_empty_growth(const struct sz_par *par, u64 per_ns, s64 part)
+{
+	return sz_mul(part, min_t(s64, sz_still_gain(par, per_ns) >> SZ_EMPTY_GAIN_SHIFT,
+				  SZ_EMPTY_GROWTH));
+}
+
 /* (10): the average of what D tells, whether it stands still, whether the queue is
- * empty. @told_l2: the rate for weight 1 that D tells. @gain: largest in an RTT.
+ * empty. @told_l2: the rate for weight 1 that D tells. @per_ns: as in sz_on_ack_steady().
  * @often: the flow hears more than a few times in a round trip.
  */
-static void sz_stand_still(struct sz_core *sz, const struct sz_par *par,
-			   const struct sz_sample *s, s64 told_l2, s64 gain,
-			   s64 part, bool often)
+static __always_inline void sz_stand_still(struct sz_core *sz, const struct sz_par *par,
+					   u32 delay_ns, s64 told_l2, u64 per_ns,
+					   s64 part, bool often)
 {
-	s64 grow = min_t(s64, gain >> SZ_EMPTY_GAIN_SHIFT, SZ_EMPTY_GROWTH);
 	s64 error, moved, still_l2 = sz->still_l2;
 
 	sz->now_l2 += sz_mul(told_l2 - sz->now_l2, part);
@@ -336,15 +346,15 @@ static void sz_stand_still(struct sz_core *sz, const struct sz_par *par,
 	moved = max_t(s64, max_t(s64, moved, -moved),
 		      max_t(s64, sz->mean_l2 - still_l2,
 			    still_l2 - sz->mean_l2)) << SZ_STILL_SHIFT;
-	if (s->delay_ns < par->k_ns >> SZ_EMPTY_SHIFT) {
+	if (unlikely(delay_ns < par->k_ns >> SZ_EMPTY_SHIFT)) {
 		sz->still = 0;
 		sz->empty = min_t(u32, sz->empty + part, SZ_EMPTY_RTTS);
 		if (sz->empty == SZ_EMPTY_RTTS && error > 0)
-			sz->rate_l2 += min_t(s64, sz_mul(part, grow), error);
+			sz->rate_l2 += min_t(s64, sz_empty_growth(par, per_ns, part), error);
 		return;
 	}
 	sz->empty = 0;
-	if (moved > max_t(s64, error, -error) || s->delay_ns >= par->telling_ns) {
+	if (moved > max_t(s64, error, -error) || delay_ns >= par->telling_ns) {
 		sz->still_l2 = sz->mean_l2;
 		sz->still = 0;
 		return;
@@ -354,7 +364,8 @@ static void sz_stand_still(struct sz_core *sz, const struct sz_par *par,
 		return;
 	/* no jump where it begins to matter: noise is not symmetric */
 	error -= sz_within(error, SZ_STILL_ERROR);
-	sz->rate_l2 += sz_mul(sz_mul(error, min_t(s64, gain, SZ_STILL_GAIN)), part);
+	sz->rate_l2 += sz_mul(sz_mul(error, min_t(s64, sz_still_gain(par, per_ns),
+						  SZ_STILL_GAIN)), part);
 }
 
 /* (12): a flow whose share is more than an empty queue can tell. @per_ns: as in
@@ -391,17 +402,74 @@ static s32 sz_in_range(const struct sz_par *par, s64 l2, u64 rtt_ns)
 	return sz_bounded(par, max_t(s64, l2, least));
 }
 
-/* What the samples of a flow on its way do, see (1) to (4) and (8) to (11). */
-static void sz_on_ack_steady(struct sz_core *sz, const struct sz_par *par,
-			     const struct sz_sample *s, u64 rtt_ns, u64 past_ns)
+/* The rate after a step, and the pace, @lead from it: (6) and what a flow of this RTT may
+ * have. @past_ns: since the last sample. @bit: the RTT's first.
+ */
+static void sz_land(struct sz_core *sz, const struct sz_par *par, s64 before_l2, s64 lead,
+		    u64 rtt_ns, u64 past_ns, int bit)
 {
-	u32 delay_ns = min_t(u32, s->delay_ns, par->telling_ns);
+	s32 rate_l2 = sz_bounded(par, sz->rate_l2);
+	s64 pace_l2 = rate_l2 + lead;
+
+	/* mostly both are more than a packet in an RTT, and the first bit is enough to know */
+	if (likely(min_t(s64, sz->rate_l2, pace_l2) >= par->packet_l2 - bit * (s64)SZ_ONE)) {
+		sz->rate_l2 = rate_l2;
+		sz->pace_l2 = sz_bounded(par, pace_l2);
+		return;
+	}
+	past_ns = max_t(u64, rtt_ns, 2 * past_ns);
+	sz->rate_l2 = sz_in_range(par, sz_glide_l2(par, before_l2, sz->rate_l2, past_ns), rtt_ns);
+	pace_l2 = sz_glide_l2(par, before_l2, sz->rate_l2 + lead, past_ns);
+	sz->pace_l2 = sz_in_range(par, pace_l2, rtt_ns);
+}
+
+/* (12), the head of it: a flow above the rate that an empty queue tells. @rtt_ns: the sample's,
+ * @past_ns: since the last. Return: as sz_light_step().
+ */
+static noinline s64 sz_on_ack_light(struct sz_core *sz, const struct sz_par *par, s64 told_l2,
+				    u64 per_ns, s64 part, s64 step, u64 rtt_ns, u64 past_ns,
+				    bool often)
+{
+	s64 rtts = part;
+
+	if (!often)
+		rtts = min_t(u64, div64_u64(past_ns << SZ_SHIFT, rtt_ns), SZ_LIGHT_RTTS);
+	sz->now_l2 += sz_mul(told_l2 - sz->now_l2, part);
+	sz->mean_l2 = sz->now_l2;
+	sz->still = sz->now_l2 > par->alpha_l2 ? 0 :
+		    min_t(u32, sz->still + part, SZ_STILL_RTTS);
+	sz->age = min_t(u32, sz->age + part, SZ_AGE_MAX);
+	return sz_light_step(sz, par, per_ns, rtts, step);
+}
+
+/* (7): a flow that has known its share for few round trips. Return: octaves for a round
+ * trip, << SZ_STEP_SHIFT.
+ */
+static noinline s64 sz_on_ack_young(struct sz_core *sz, s64 told_l2, s64 error, s64 part,
+				    s64 step)
+{
+	s64 mean = sz_mul(error, div_u64(1ULL << (2 * SZ_SHIFT), SZ_ONE + (sz->age >> 1))) *
+		   (1 << SZ_STEP_SHIFT);
+
+	sz->age += part;
+	sz->mean_l2 = told_l2;
+	sz->now_l2 = told_l2;
+	sz->still = 0;
+	return error < 0 ? min_t(s64, step, mean) : max_t(s64, step, mean);
+}
+
+/* What the samples of a flow on its way do, see (1) to (4) and (8) to (11). */
+static __always_inline void sz_on_ack_steady(struct sz_core *sz, const struct sz_par *par,
+					     struct sz_sample s, u64 rtt_ns, u64 past_ns)
+{
+	u32 delay_ns = min_t(u32, s.delay_ns, par->telling_ns);
 	s64 told_l2 = sz_target_rate_l2(par, delay_ns);
 	s64 error = sz_error(sz, told_l2), before_l2 = sz->rate_l2;
-	s64 step, lead, part;
+	int bit = fls64(rtt_ns) - 1;
 	u64 loop_ns, per_ns;
+	s64 step, lead, part;
 
-	loop_ns = sz_loop_ns(sz, par, s, error);
+	loop_ns = sz_loop_ns(sz, par, rtt_ns, bit, error);
 	per_ns = div64_u64(1ULL << SZ_PER_SHIFT, max_t(u64, loop_ns, SZ_LOOP_MIN_NS));
 	part = past_ns >= loop_ns ? SZ_ONE :
 	       (s64)((past_ns * per_ns) >> (SZ_PER_SHIFT - SZ_SHIFT));
@@ -410,41 +478,18 @@ static void sz_on_ack_steady(struct sz_core *sz, const struct sz_par *par,
 	step = (step * (s64)per_ns) >> (SZ_PER_SHIFT - SZ_SHIFT - SZ_STEP_SHIFT);
 	step = sz_mul(sz_within(step, SZ_STEP_MAX << 4), SZ_LOG2_E / SZ_GAIN_PART);
 	lead = sz_within((SZ_GAIN_PART * step) >> SZ_STEP_SHIFT, error / 2);
+	lead = max_t(s64, lead, SZ_LEAD_MIN);
 	step = sz_within(step, sz_mul(error, SZ_M) * (1 << SZ_STEP_SHIFT));
-	if ((s64)sz->rate_l2 - sz->weight_l2 > par->light_l2 &&
-	    sz->still < SZ_STILL_RTTS) {
-		s64 rtts = loop_ns == rtt_ns ? part :
-			   (s64)min_t(u64, div64_u64(past_ns << SZ_SHIFT, rtt_ns),
-				      SZ_LIGHT_RTTS);
-
-		sz->now_l2 += sz_mul(told_l2 - sz->now_l2, part);
-		sz->mean_l2 = sz->now_l2;
-		sz->still = sz->now_l2 > par->alpha_l2 ? 0 :
-			    min_t(u32, sz->still + part, SZ_STILL_RTTS);
-		sz->age = min_t(u32, sz->age + part, SZ_AGE_MAX);
-		step = sz_light_step(sz, par, per_ns, rtts, step);
-	} else if (sz->age < SZ_AGE_MAX) {
-		s64 mean = sz_mul(error, div_u64(1ULL << (2 * SZ_SHIFT),
-						 SZ_ONE + (sz->age >> 1))) *
-			   (1 << SZ_STEP_SHIFT);
-
-		sz->age += part;
-		sz->mean_l2 = told_l2;
-		sz->now_l2 = told_l2;
-		sz->still = 0;
-		step = error < 0 ? min_t(s64, step, mean) : max_t(s64, step, mean);
-	} else {
-		sz_stand_still(sz, par, s, told_l2,
-			       (par->q_ns * per_ns) >> (SZ_PER_SHIFT - SZ_SHIFT -
-							SZ_STILL_GAIN_SHIFT),
-			       part, loop_ns == rtt_ns);
-	}
+	if (unlikely((s64)sz->rate_l2 - sz->weight_l2 > par->light_l2 &&
+		     sz->still < SZ_STILL_RTTS))
+		step = sz_on_ack_light(sz, par, told_l2, per_ns, part, step, rtt_ns, past_ns,
+				       loop_ns == rtt_ns);
+	else if (unlikely(sz->age < SZ_AGE_MAX))
+		step = sz_on_ack_young(sz, told_l2, error, part, step);
+	else
+		sz_stand_still(sz, par, delay_ns, told_l2, per_ns, part, loop_ns == rtt_ns);
 	sz_step(sz, step, part);
-	lead = max_t(s64, lead, SZ_LEAD_MIN) + sz_unlock_l2(sz, s->now_ns);
-	past_ns = max_t(u64, rtt_ns, 2 * past_ns);
-	sz->rate_l2 = sz_in_range(par, sz_glide_l2(par, before_l2, sz->rate_l2, past_ns), rtt_ns);
-	lead = sz_glide_l2(par, before_l2, sz->rate_l2 + lead, past_ns);
-	sz->pace_l2 = sz_in_range(par, lead, rtt_ns);
+	sz_land(sz, par, before_l2, lead + sz_unlock_l2(sz, s.now_ns), rtt_ns, past_ns, bit);
 	sz_moved(sz, par);
 }
 
@@ -454,22 +499,17 @@ static void sz_on_ack_steady(struct sz_core *sz, const struct sz_par *par,
  * @par: parameters
  * @s: what the ACK says
  */
-void sz_on_ack(struct sz_core *sz, const struct sz_par *par,
-	       const struct sz_sample *s)
+void sz_on_ack(struct sz_core *sz, const struct sz_par *par, struct sz_sample s)
 {
-	u64 past_ns = min_t(u64, s->now_ns - sz->last_ns, SZ_NS_PER_S);
-	u64 rtt_ns = max_t(u32, s->rtt_ns, 1);
-	s64 part;
+	u64 past_ns = min_t(u64, s.now_ns - sz->last_ns, SZ_NS_PER_S);
+	u64 rtt_ns = max_t(u32, s.rtt_ns, 1);
 
-	sz->last_ns = s->now_ns;
+	sz->last_ns = s.now_ns;
 	sz->rtt_ns = rtt_ns;
-	if (!sz->starting) {
+	if (likely(!sz->starting))
 		sz_on_ack_steady(sz, par, s, rtt_ns, past_ns);
-		return;
-	}
-	part = past_ns >= rtt_ns ? SZ_ONE :
-	       (s64)div64_u64(past_ns << SZ_SHIFT, rtt_ns);
-	sz_on_ack_starting(sz, par, s, part);
+	else
+		sz_on_ack_starting(sz, par, s.delay_ns, rtt_ns, past_ns);
 }
 
 /**

@@ -30,6 +30,12 @@
 #define SZ_WEIGHT_ONE_MILLI	1000
 #define SZ_WEIGHT_MAX_MILLI	1000000
 
+/* Longest delay that the arithmetic carries. */
+#define SZ_DELAY_MAX_NS		((u32)BIT(26))
+#define SZ_LN2			11629080	/* ln 2 << SZ_SHIFT */
+/* Where T has its first bend, (9) in soze.c: octaves below alpha. */
+#define SZ_BEND			(9 * (SZ_ONE / 2))
+
 /* Round trips during which a flow averages, << SZ_SHIFT. */
 #define SZ_AGE_MAX		(32U << SZ_SHIFT)
 
@@ -170,12 +176,69 @@ static inline s32 sz_unlock_l2(const struct sz_core *sz, u64 now_ns)
 }
 
 s32 sz_log2(u64 x);
-u64 sz_exp2(s64 l2);
+extern const u32 sz_powers[];
+s64 sz_bend_far(s64 below);
+s64 sz_unbend_far(s64 queue);
+
+/**
+ * sz_exp2() - inverse of sz_log2()
+ * @l2: a logarithm << SZ_SHIFT
+ *
+ * Return: 2^(l2 / SZ_ONE) with a relative error below 1e-7, rounded; U64_MAX from
+ * 2^63 on.
+ */
+static inline u64 sz_exp2(s64 l2)
+{
+	u64 y = sz_powers[(l2 >> (SZ_SHIFT - 6)) & 63];
+	s64 x;
+
+	if ((u64)l2 >= 63ULL << SZ_SHIFT)
+		return l2 >= 0 ? ~0ULL : l2 > -SZ_ONE;
+	/* e^x - 1 = x + x * x / 2 with |x| <= ln(2) / 128, << 30 */
+	x = (l2 & (BIT(SZ_SHIFT - 6) - 1)) - (s64)BIT(SZ_SHIFT - 7);
+	x = (x * SZ_LN2) >> (2 * SZ_SHIFT - 30);
+	x += (x * x) >> 31;
+	y += ((s64)y * x) >> 30;
+	/* 1 <= y >> 30 < 2: from the top of the word down to half a unit */
+	return (((y << 33) >> (62 - (l2 >> SZ_SHIFT))) + 1) >> 1;
+}
+
+/**
+ * sz_target_rate_l2() - T^-1 of equation 6, with (9)
+ * @par: parameters
+ * @delay_ns: queueing delay, ns
+ *
+ * Return: rate of weight 1 at this delay, log2 of bytes/s, any number: delays
+ * beyond p + k or below k are extrapolated.
+ */
+static inline s64 sz_target_rate_l2(const struct sz_par *par, u32 delay_ns)
+{
+	s64 over_ns = (s64)min_t(u32, delay_ns, SZ_DELAY_MAX_NS) - par->k_ns;
+	s64 queue = (over_ns * (s64)par->slope) >> SZ_SLOPE_SHIFT;
+
+	/* few flows have no more to do with (9) than this */
+	return par->alpha_l2 - (queue <= SZ_BEND ? queue : sz_unbend_far(queue));
+}
+
+/**
+ * sz_target_delay_ns() - T of equation 6, with (9)
+ * @par: parameters
+ * @rate_per_weight_l2: r/w, log2 of bytes/s
+ *
+ * Return: queueing delay at which a flow of this rate for weight 1 is at rest,
+ * ns; 0 for rates that no delay stands for.
+ */
+static inline u32 sz_target_delay_ns(const struct sz_par *par, s32 rate_per_weight_l2)
+{
+	s64 below = (s64)par->alpha_l2 - rate_per_weight_l2;
+	s64 octaves = below <= SZ_BEND ? below : sz_bend_far(below);
+	s64 ns = par->k_ns + ((octaves * (s64)par->octave_q8_ns) >> (SZ_SHIFT + 8));
+
+	return min_t(s64, max_t(s64, ns, 0), SZ_DELAY_MAX_NS);
+}
 
 int sz_par_init(struct sz_par *par, const struct sz_conf *cf);
-s64 sz_target_rate_l2(const struct sz_par *par, u32 delay_ns);
 u32 sz_train_pkts(const struct sz_par *par);
-u32 sz_target_delay_ns(const struct sz_par *par, s32 rate_per_weight_l2);
 
 void sz_init(struct sz_core *sz, const struct sz_par *par, u64 now_ns,
 	     u64 rate_bytes, u32 weight_milli);
@@ -185,8 +248,7 @@ void sz_set_weight(struct sz_core *sz, const struct sz_par *par,
 		   u32 weight_milli);
 void sz_restart(struct sz_core *sz, const struct sz_par *par, u64 now_ns,
 		u64 rate_bytes);
-void sz_on_ack(struct sz_core *sz, const struct sz_par *par,
-	       const struct sz_sample *s);
+void sz_on_ack(struct sz_core *sz, const struct sz_par *par, struct sz_sample s);
 void sz_on_loss(struct sz_core *sz, const struct sz_par *par, bool timeout);
 u32 sz_window_pkts(const struct sz_core *sz, const struct sz_par *par,
 		   u32 rest_ns);

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * What delays mean in Söze: equation 6 in binary logarithms, both ways, and its
- * parameters. soze.c says how flows follow it; (9) there is why T is a line only up
- * to 22 times weight 1.
+ * parameters. What nearly all ACKs need of it is in soze.h. soze.c says how flows follow
+ * it; (9) there is why T is a line only up to 22 times weight 1.
  */
 #include "soze.h"
 
 #define SZ_NS_PER_S		1000000000ULL
-#define SZ_LN2			11629080	/* ln 2 << SZ_SHIFT */
 
 /* beta, if not given: alpha / 1000. */
 #define SZ_BETA_PART		1000
@@ -24,8 +23,6 @@
 
 /* A sender may exceed its line by this, log2: its own queue is never empty. */
 #define SZ_LINE_EXTRA		(SZ_ONE / 32)
-/* Longest delay that the arithmetic carries. */
-#define SZ_DELAY_MAX_NS		((u32)BIT(26))
 /* Octaves below alpha that a delay speaks of, (8), and that it does to a flow that
  * starts: with what the D of an incast means, nothing would be sent for long.
  */
@@ -59,7 +56,7 @@ s32 sz_log2(u64 x)
 }
 
 /* 2^((i + 1/2) / 64) << 30 */
-static const u32 sz_powers[] = {
+const u32 sz_powers[] = {
 	1079572136, 1091327906, 1103211687, 1115224875, 1127368878, 1139645120,
 	1152055042, 1164600099, 1177281762, 1190101520, 1203060876, 1216161350,
 	1229404479, 1242791816, 1256324931, 1270005413, 1283834865, 1297814910,
@@ -72,29 +69,6 @@ static const u32 sz_powers[] = {
 	1937517909, 1958616096, 1979944027, 2001504204, 2023299156, 2045331439,
 	2067603638, 2090118366, 2112878262, 2135885998,
 };
-
-/**
- * sz_exp2() - inverse of sz_log2()
- * @l2: a logarithm << SZ_SHIFT
- *
- * Return: 2^(l2 / SZ_ONE) with a relative error below 1e-7, rounded; U64_MAX from
- * 2^63 on.
- */
-u64 sz_exp2(s64 l2)
-{
-	u64 y = sz_powers[(l2 >> (SZ_SHIFT - 6)) & 63];
-	s64 x;
-
-	if ((u64)l2 >= 63ULL << SZ_SHIFT)
-		return l2 >= 0 ? ~0ULL : l2 > -SZ_ONE;
-	/* e^x - 1 = x + x * x / 2 with |x| <= ln(2) / 128, << 30 */
-	x = (l2 & (BIT(SZ_SHIFT - 6) - 1)) - (s64)BIT(SZ_SHIFT - 7);
-	x = (x * SZ_LN2) >> (2 * SZ_SHIFT - 30);
-	x += (x * x) >> 31;
-	y += ((s64)y * x) >> 30;
-	/* 1 <= y >> 30 < 2: from the top of the word down to half a unit */
-	return (((y << 33) >> (62 - (l2 >> SZ_SHIFT))) + 1) >> 1;
-}
 
 /* p of equation 6 from what is known of the network, ns. */
 static u32 sz_derived_p_ns(const struct sz_conf *cf, u64 packet_ns)
@@ -173,69 +147,31 @@ static const struct {
 	s32 queue;
 	int shift;
 } sz_bends[] = {
-	{ 9 * (SZ_ONE / 2), 9 * (SZ_ONE / 2), 1 },
+	{ SZ_BEND, SZ_BEND, 1 },
 	{ 14 * (SZ_ONE / 2), 19 * (SZ_ONE / 2), 2 },
 	{ 23 * (SZ_ONE / 2), 55 * (SZ_ONE / 2), 3 },
 };
 
-/* Octaves below alpha to queue. */
-static s64 sz_bend(s64 below)
+/* Octaves below alpha to queue, from the first bend on. */
+s64 sz_bend_far(s64 below)
 {
 	unsigned int i = 0;
 
-	/* few flows have no more to do with it than this */
-	if (below <= sz_bends[0].below)
-		return below;
 	while (i < SZ_BENDS - 1 && below > sz_bends[i + 1].below)
 		i++;
 	return sz_bends[i].queue +
 	       ((below - sz_bends[i].below) * (1 << sz_bends[i].shift));
 }
 
-/* Queue to octaves below alpha. */
-static s64 sz_unbend(s64 queue)
+/* Queue to octaves below alpha, likewise. */
+s64 sz_unbend_far(s64 queue)
 {
 	unsigned int i = 0;
 
-	if (queue <= sz_bends[0].queue)
-		return queue;
 	while (i < SZ_BENDS - 1 && queue > sz_bends[i + 1].queue)
 		i++;
 	return sz_bends[i].below +
 	       ((queue - sz_bends[i].queue) >> sz_bends[i].shift);
-}
-
-/**
- * sz_target_rate_l2() - T^-1 of equation 6, with (9)
- * @par: parameters
- * @delay_ns: queueing delay, ns
- *
- * Return: rate of weight 1 at this delay, log2 of bytes/s, any number: delays
- * beyond p + k or below k are extrapolated.
- */
-s64 sz_target_rate_l2(const struct sz_par *par, u32 delay_ns)
-{
-	s64 over_ns = (s64)min_t(u32, delay_ns, SZ_DELAY_MAX_NS) - par->k_ns;
-
-	return par->alpha_l2 -
-	       sz_unbend((over_ns * (s64)par->slope) >> SZ_SLOPE_SHIFT);
-}
-
-/**
- * sz_target_delay_ns() - T of equation 6, with (9)
- * @par: parameters
- * @rate_per_weight_l2: r/w, log2 of bytes/s
- *
- * Return: queueing delay at which a flow of this rate for weight 1 is at rest,
- * ns; 0 for rates that no delay stands for.
- */
-u32 sz_target_delay_ns(const struct sz_par *par, s32 rate_per_weight_l2)
-{
-	s64 octaves = sz_bend((s64)par->alpha_l2 - rate_per_weight_l2);
-	s64 ns = par->k_ns + ((octaves * (s64)par->octave_q8_ns) >>
-			      (SZ_SHIFT + 8));
-
-	return min_t(s64, max_t(s64, ns, 0), SZ_DELAY_MAX_NS);
 }
 
 /* The last packet of a train waits for so much of k at most: 1/2^2. */

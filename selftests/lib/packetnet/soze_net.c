@@ -86,7 +86,7 @@ void sn_hear(struct sn *n, u32 f, double now_ns, double rtt_ns, double told_ns)
 		fl->rest_ns = 1;
 	s.rtt_ns = fl->rest_ns + s.delay_ns;
 	if (n->printed == SN_CORE)
-		sz_on_ack(&fl->sz, &n->par, &s);
+		sz_on_ack(&fl->sz, &n->par, s);
 	else
 		on_ack_printed(n, fl, &s);
 }

@@ -129,7 +129,7 @@ TEST(no_step_at_a_bend)
 		sz.age = SZ_AGE_MAX;
 		s.now_ns = 1000;
 		s.delay_ns = d;
-		sz_on_ack(&sz, &par, &s);
+		sz_on_ack(&sz, &par, s);
 		now_l2 = sz.pace_l2 - sz_unlock_l2(&sz, s.now_ns);
 		if (d > bend - 20) {
 			CHECK_MSG(abs(now_l2 - pace_l2) < SZ_ONE / 5000, "%u ns", d);
@@ -195,7 +195,7 @@ TEST(error_while_the_queue_stands_still)
 			if (moving)
 				s.delay_ns = sz_target_delay_ns(&par, L2(1e8 + 5e7 *
 						sin(i / 320. * 2 * M_PI)));
-			sz_on_ack(&sz, &par, &s);
+			sz_on_ack(&sz, &par, s);
 		}
 		off[moving] = log2(OF(sz.rate_l2) / 1e8);
 	}
@@ -209,7 +209,7 @@ TEST(error_while_the_queue_stands_still)
 	s.delay_ns = 0;
 	for (i = 1; i <= 400; i++) {
 		s.now_ns = i * 2500;
-		sz_on_ack(&sz, &par, &s);
+		sz_on_ack(&sz, &par, s);
 	}
 	/* 4 q / RTT octaves in 9 round trips, and the gain of (1) */
 	grown = log2(OF(sz.rate_l2) / 2e8);
@@ -222,7 +222,7 @@ TEST(error_while_the_queue_stands_still)
 	sz.age = SZ_AGE_MAX;
 	for (i = 1; i <= 400; i++) {
 		s.now_ns = i * 500;
-		sz_on_ack(&sz, &par, &s);
+		sz_on_ack(&sz, &par, s);
 	}
 	grown = log2(OF(sz.rate_l2) / 2e8);
 	CHECK_MSG(grown > 3.5 && grown <= 6, "%.3f", grown);
@@ -314,7 +314,7 @@ static double gain(u64 line_bps, u32 rtt_ns, u32 acks)
 	first = sz.rate_l2;
 	for (i = 1; i <= acks; i++) {
 		s.now_ns = (u64)rtt_ns * i / acks;
-		sz_on_ack(&sz, &par, &s);
+		sz_on_ack(&sz, &par, s);
 	}
 	return (double)(first - sz.rate_l2) / SZ_ONE / log2(1.01);
 }
@@ -371,7 +371,7 @@ TEST(weight_falls_to_a_packet_in_an_rtt)
 	sz_init(&sz, &par, 0, 1000 * one, 1000);
 	s.delay_ns = sz.target_ns;
 	sz.starting = false;
-	sz_on_ack(&sz, &par, &s);
+	sz_on_ack(&sz, &par, s);
 	sz.rate_l2 = L2(1000 * one);
 	sz_set_weight(&sz, &par, 10);
 	CHECK(fabs(OF(sz.rate_l2) / one - 10) < 0.001);
@@ -396,7 +396,7 @@ TEST(start_doubles_in_an_rtt_and_stops_at_the_share)
 	sz_init(&sz, &par, 0, 100000000, 1000);
 	for (i = 1; i <= 100; i++) {
 		s.now_ns = i * 100;
-		sz_on_ack(&sz, &par, &s);
+		sz_on_ack(&sz, &par, s);
 	}
 	CHECK(fabs(OF(sz.rate_l2) / 200000000 - 1) < 0.001);
 	CHECK(sz.starting);
@@ -404,7 +404,7 @@ TEST(start_doubles_in_an_rtt_and_stops_at_the_share)
 	s.delay_ns = sz_target_delay_ns(&par, L2(240e6));
 	for (; i <= 200; i++) {
 		s.now_ns = i * 100;
-		sz_on_ack(&sz, &par, &s);
+		sz_on_ack(&sz, &par, s);
 	}
 	CHECK(!sz.starting);
 	CHECK(fabs(OF(sz.rate_l2) / 240e6 - 1) < 0.002);
@@ -422,13 +422,13 @@ TEST(start_in_an_incast_falls_by_packets)
 
 	REQUIRE(!sz_par_init(&par, &paper));
 	sz_init(&sz, &par, 0, 10 * par.wire_bytes * 100000ULL, 1000);
-	sz_on_ack(&sz, &par, &s);
+	sz_on_ack(&sz, &par, s);
 	CHECK(!sz.starting);
 	for (i = 0, gap_ns = s.rtt_ns; i < 6; i++, gap_ns *= 2) {
 		pkts = OF(sz.rate_l2) * gap_ns / 1e9 / par.wire_bytes;
 		CHECK(pkts > 0.999 && pkts < (i ? 1.25 : 1.001));
 		s.now_ns += gap_ns;
-		sz_on_ack(&sz, &par, &s);
+		sz_on_ack(&sz, &par, s);
 	}
 }
 
@@ -446,7 +446,7 @@ TEST(resumed_flow_waits_for_a_queue)
 		s.now_ns = ns;
 		s.delay_ns = 8000000 - ns;
 		s.rtt_ns = s.delay_ns + 10000;
-		sz_on_ack(&sz, &par, &s);
+		sz_on_ack(&sz, &par, s);
 		if (OF(sz.rate_l2) < 2500000000 / 4 ||
 		    sz.pace_l2 < sz.rate_l2 - 2 * SZ_ONE)
 			break;
@@ -459,7 +459,7 @@ TEST(resumed_flow_waits_for_a_queue)
 	for (ns = 500; ns <= 200000; ns += 500) {
 		s.now_ns = ns;
 		s.rtt_ns = 20000;
-		sz_on_ack(&sz, &par, &s);
+		sz_on_ack(&sz, &par, s);
 	}
 	CHECK(fabs(OF(sz.rate_l2) / 1e9 - 1) < 0.01);
 }
@@ -526,7 +526,7 @@ TEST(any_sample_is_survived)
 					      (32 + next_random() % 32));
 			if (!(next_random() % 64))
 				sz_on_loss(&sz, &par, next_random() & 1);
-			sz_on_ack(&sz, &par, &s);
+			sz_on_ack(&sz, &par, s);
 			if (sz.rate_l2 < 10 * SZ_ONE || sz.rate_l2 > par.max_l2 ||
 			    sz.pace_l2 < 10 * SZ_ONE || sz.pace_l2 > par.max_l2 ||
 			    !sz_window_pkts(&sz, &par, next_random() >> 33))
