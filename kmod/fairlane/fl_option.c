@@ -51,8 +51,9 @@
 /* So many timeouts in a row, and the option is left out: the first may be loss. */
 #define FL_OPTION_TIMEOUTS	2
 
-/* Headers without IP options are moved by words. */
+/* Headers without IP options are moved by words; how their IP header begins. */
 #define FL_OPTION_FRONT_BYTES	(sizeof(struct iphdr) + FL_TCP_MIN_BYTES)
+#define FL_OPTION_IPV4_PLAIN	0x45
 
 /* Another module that has an option of its own, NULL = none is loaded. */
 static const struct fl_option_user __rcu *fl_option_user;
@@ -146,17 +147,19 @@ static void fl_option_forward(u8 *from)
 	put_unaligned(w4, at + 3);
 }
 
-/* Opens the gap after the fixed part of the TCP header. Return: it, or NULL. */
-static u8 *fl_option_insert(struct sk_buff *skb, u8 pf, int ip_bytes)
+/* Opens the gap after the fixed part of the TCP header. @plain: headers may be written, there is
+ * room before them, and they are FL_OPTION_FRONT_BYTES. Return: it, or NULL.
+ */
+static __always_inline u8 *fl_option_insert(struct sk_buff *skb, u8 pf, int ip_bytes, bool plain)
 {
 	int front = ip_bytes + FL_TCP_MIN_BYTES;
 	u8 *from, *to;
 
-	if (unlikely(skb_cow_head(skb, FL_TELEMETRY_BYTES)))
+	if (!plain && unlikely(skb_cow_head(skb, FL_TELEMETRY_BYTES)))
 		return NULL;
 	from = skb->data;
 	to = __skb_push(skb, FL_TELEMETRY_BYTES);
-	if (likely(front == FL_OPTION_FRONT_BYTES))
+	if (plain || front == FL_OPTION_FRONT_BYTES)
 		fl_option_forward(from);
 	else
 		memmove(to, from, front);
@@ -169,11 +172,12 @@ static u8 *fl_option_insert(struct sk_buff *skb, u8 pf, int ip_bytes)
  * segments with the option. So this one goes without, and so do all if it never
  * brought an echo.
  */
-static noinline void fl_option_eaten(struct fl_tel_net *tn, struct fl_tel *tel)
+static noinline unsigned int fl_option_eaten(struct fl_tel_net *tn, struct fl_tel *tel)
 {
 	fl_tel_add(tn, FL_TEL_EATEN);
 	if (!READ_ONCE(tel->echoes))
 		WRITE_ONCE(tel->sending, false);
+	return NF_ACCEPT;
 }
 
 /* Which option goes into a segment, there is room for one: the one that the socket's
@@ -194,10 +198,17 @@ static enum fl_tel_format fl_option_choose(struct fl_tel *tel, bool data, bool f
 	return tell ? heard : own;
 }
 
-/* Writes a socket's option. Return: is there an echo in it? */
-static bool fl_option_write(struct fl_tel *tel, u8 *at, bool data)
+/* Puts down an option, as fl_tel_put() does, by words. */
+static __always_inline void fl_option_put(u8 *at, enum fl_tel_format format, u16 delay, u16 echo)
 {
-	bool fresh = READ_ONCE(tel->fresh);
+	put_unaligned_be32(FL_OPTION_WORD | format, at);
+	put_unaligned_be16(delay, at + 4);
+	put_unaligned_be16(echo, at + 6);
+}
+
+/* Writes a socket's option. @fresh: there is something to tell. Return: is there an echo in it? */
+static __always_inline bool fl_option_write(struct fl_tel *tel, u8 *at, bool data, bool fresh)
+{
 	enum fl_tel_format format = fl_option_choose(tel, data, fresh);
 	u16 told = READ_ONCE(tel->heard);
 
@@ -205,72 +216,113 @@ static bool fl_option_write(struct fl_tel *tel, u8 *at, bool data)
 	if (fresh)
 		WRITE_ONCE(tel->fresh, false);
 	if (likely(format == FL_TEL_DELAY))
-		fl_tel_put(at, format, 0, fresh ? told : FL_TELEMETRY_NO_ECHO);
+		fl_option_put(at, FL_TEL_DELAY, 0, fresh ? told : FL_TELEMETRY_NO_ECHO);
 	else
-		fl_tel_put(at, format, (u16)READ_ONCE(tel->rtt) << FL_LOAD_RTT_SHIFT,
-			   fresh ? FL_LOAD_ECHO << FL_LOAD_TYPE_SHIFT | told :
-				   FL_LOAD_NONE << FL_LOAD_TYPE_SHIFT);
+		fl_option_put(at, FL_TEL_LOAD, (u16)READ_ONCE(tel->rtt) << FL_LOAD_RTT_SHIFT,
+			      fresh ? FL_LOAD_ECHO << FL_LOAD_TYPE_SHIFT | told :
+				      FL_LOAD_NONE << FL_LOAD_TYPE_SHIFT);
 	return fresh;
 }
 
-/* A segment of a socket that sends telemetry or has something to tell. */
-static void fl_option_add(struct sk_buff *skb, struct sock *sk,
-			  struct fl_tel_net *tn, struct fl_tel *tel,
-			  const struct nf_hook_state *state)
+static noinline unsigned int fl_option_left_out(struct fl_tel_net *tn)
 {
-	int ip_bytes = fl_option_ip_bytes(skb, state->pf);
+	fl_tel_add(tn, FL_TEL_NO_ROOM);
+	return NF_ACCEPT;
+}
+
+static unsigned int fl_option_add_any(struct sk_buff *skb, struct sock *sk, struct fl_tel_net *tn,
+				      struct fl_tel *tel, u8 pf);
+
+/* Is a packet that leaves as nearly all are: TCP after an IPv4 header without options, in a
+ * place of its own with room before it?
+ */
+static __always_inline bool fl_option_is_plain(const struct sk_buff *skb, u8 pf)
+{
+	return pf == NFPROTO_IPV4 && *skb->data == FL_OPTION_IPV4_PLAIN &&
+	       ((const struct iphdr *)skb->data)->protocol == IPPROTO_TCP &&
+	       !skb_header_cloned(skb) && skb_headroom(skb) >= FL_TELEMETRY_BYTES;
+}
+
+/* A segment of a socket that sends telemetry or has something to tell. @plain: the packet
+ * is as nearly all are, or fl_option_add_any() shall do it: with no call but in its place this
+ * needs no register to be saved.
+ */
+static __always_inline unsigned int fl_option_add(struct sk_buff *skb, struct sock *sk,
+						  struct fl_tel_net *tn, struct fl_tel *tel,
+						  u8 pf, bool plain)
+{
+	int ip_bytes = plain ? (int)sizeof(struct iphdr) : fl_option_ip_bytes(skb, pf);
 	bool fresh = READ_ONCE(tel->fresh);
 	struct tcphdr *th;
 	u8 *at = NULL;
 	int tcp_bytes;
 	bool data;
 
+	if (plain && unlikely(!fl_option_is_plain(skb, pf)))
+		return fl_option_add_any(skb, sk, tn, tel, pf);
 	if (!ip_bytes || !fl_option_wanted(tn) ||
 	    skb->ip_summed != CHECKSUM_PARTIAL ||
 	    skb_headlen(skb) < ip_bytes + FL_TCP_MIN_BYTES)
-		return;
+		return NF_ACCEPT;
 	th = (struct tcphdr *)(skb->data + ip_bytes);
 	tcp_bytes = th->doff * 4;
 	data = skb->len > ip_bytes + tcp_bytes;
 	if (tcp_flag_word(th) & (TCP_FLAG_SYN | TCP_FLAG_RST) ||
 	    !(fresh || data) || fl_tel_signed(sk))
-		return;
-	if (unlikely(inet_csk(sk)->icsk_retransmits >= FL_OPTION_TIMEOUTS)) {
-		fl_option_eaten(tn, tel);
-		return;
-	}
+		return NF_ACCEPT;
+	if (unlikely(inet_csk(sk)->icsk_retransmits >= FL_OPTION_TIMEOUTS))
+		return fl_option_eaten(tn, tel);
 	/* a VRF's device sends a packet through this hook, and the stack once more */
 	if (unlikely(tcp_bytes >= FL_OPTION_FRONT_MIN_BYTES &&
 		     fl_option_is_ours(get_unaligned_be32(th + 1))))
-		return;
+		return NF_ACCEPT;
 	if (likely(fl_option_fits(skb, sk, ip_bytes, tcp_bytes)))
-		at = fl_option_insert(skb, state->pf, ip_bytes);
-	if (unlikely(!at)) {
-		fl_tel_add(tn, FL_TEL_NO_ROOM);
-		return;
-	}
-	if (fl_option_write(tel, at, data))
+		at = fl_option_insert(skb, plain ? NFPROTO_IPV4 : pf, ip_bytes, plain);
+	if (unlikely(!at))
+		return fl_option_left_out(tn);
+	if (fl_option_write(tel, at, data, fresh))
 		fl_tel_add(tn, FL_TEL_ECHOED);
 	if (data)
 		fl_tel_add(tn, FL_TEL_SENT);
+	return NF_ACCEPT;
+}
+
+static noinline unsigned int fl_option_add_any(struct sk_buff *skb, struct sock *sk,
+					       struct fl_tel_net *tn, struct fl_tel *tel, u8 pf)
+{
+	return fl_option_add(skb, sk, tn, tel, pf, false);
+}
+
+/* A socket that has no telemetry or not at its place, or another module's. */
+static noinline unsigned int fl_option_out_any(struct fl_tel_net *tn, struct sk_buff *skb,
+					       const struct nf_hook_state *state)
+{
+	const struct fl_option_user *user = rcu_dereference(fl_option_user);
+	struct sock *sk = skb->sk;
+	struct fl_tel *tel = fl_tel_lookup(sk);
+
+	if (tel && (READ_ONCE(tel->fresh) || READ_ONCE(tel->sending)))
+		fl_option_add_any(skb, sk, tn, tel, state->pf);
+	if (unlikely(user && atomic_read(user->sockets)))
+		user->out(skb, sk, state, fl_option_ip_bytes(skb, state->pf));
+	return NF_ACCEPT;
 }
 
 static unsigned int fl_option_out(void *priv, struct sk_buff *skb,
 				  const struct nf_hook_state *state)
 {
+	const struct fl_option_user *user = rcu_dereference(fl_option_user);
 	struct sock *sk = skb->sk;
-	const struct fl_option_user *user;
 	struct fl_tel *tel;
 
 	if (!sk || !sk_fullsock(sk) || sk->sk_protocol != IPPROTO_TCP)
 		return NF_ACCEPT;
-	tel = fl_tel_lookup(sk);
-	if (tel && (READ_ONCE(tel->fresh) || READ_ONCE(tel->sending)))
-		fl_option_add(skb, sk, priv, tel, state);
-	user = rcu_dereference(fl_option_user);
-	if (unlikely(user && atomic_read(user->sockets)))
-		user->out(skb, sk, state, fl_option_ip_bytes(skb, state->pf));
-	return NF_ACCEPT;
+	tel = READ_ONCE(*fl_tel_place(sk));
+	if (unlikely(!tel || tel->sk != sk || (user && atomic_read(user->sockets))))
+		return fl_option_out_any(priv, skb, state);
+	if (!READ_ONCE(tel->sending) && !READ_ONCE(tel->fresh))
+		return NF_ACCEPT;
+	return fl_option_add(skb, sk, priv, tel, state->pf, true);
 }
 
 /* The packet's socket, found as TCP would. Context: RCU. */
@@ -310,10 +362,11 @@ static noinline struct sock *fl_option_find(struct sk_buff *skb,
 }
 
 /* Is it a connection, which may have telemetry? */
-static bool fl_option_connected(const struct sock *sk)
+static __always_inline bool fl_option_connected(const struct sock *sk)
 {
-	return sk && sk_fullsock(sk) && sk->sk_protocol == IPPROTO_TCP &&
-	       READ_ONCE(sk->sk_state) != TCP_LISTEN;
+	return sk && (1 << READ_ONCE(sk->sk_state)) & ~(TCPF_TIME_WAIT | TCPF_NEW_SYN_RECV |
+							TCPF_LISTEN) &&
+	       sk->sk_protocol == IPPROTO_TCP;
 }
 
 /* Would TCP take it? Numbers may be old by a packet: the window is wide. */
@@ -332,31 +385,30 @@ static noinline bool fl_option_in_wide_window(const struct sock *sk,
 }
 
 /* Likewise: nearly all segments are the next, and acknowledge what is in flight. */
-static __always_inline bool fl_option_in_window(const struct sock *sk,
-						const struct tcphdr *th)
+static __always_inline bool fl_option_is_next(const struct sock *sk, const struct tcphdr *th)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 	u32 una = READ_ONCE(tp->snd_una);
 
-	if (likely(tcp_flag_word(th) & TCP_FLAG_ACK &&
-		   ntohl(th->seq) == READ_ONCE(tp->rcv_nxt) &&
-		   ntohl(th->ack_seq) - una <= READ_ONCE(tp->snd_nxt) - una))
-		return true;
-	return fl_option_in_wide_window(sk, th);
+	return tcp_flag_word(th) & TCP_FLAG_ACK && ntohl(th->seq) == READ_ONCE(tp->rcv_nxt) &&
+	       ntohl(th->ack_seq) - una <= READ_ONCE(tp->snd_nxt) - una;
+}
+
+static bool fl_option_in_window(const struct sock *sk, const struct tcphdr *th)
+{
+	return likely(fl_option_is_next(sk, th)) || fl_option_in_wide_window(sk, th);
 }
 
 /**
- * struct fl_option_said - what an option says
- * @format: which option
- * @met: delay or load that the segment has met
- * @echo: delay or load of the peer's
+ * struct fl_option_said - what an option with a load says
+ * @met: load that the segment has met
+ * @echo: load of the peer's
  * @open: @met has a meaning
  * @echoes: so has @echo
  * @near: @met is the load of the way to the border router
  * @tells: @echo is the rate that the far one asks for
  */
 struct fl_option_said {
-	enum fl_tel_format format;
 	u16 met;
 	u16 echo;
 	bool open;
@@ -365,21 +417,11 @@ struct fl_option_said {
 	bool tells;
 };
 
-/* Numbers of any value have a meaning; words of types that are not known have none. */
+/* What the option with a load says: words of types that are not known have no meaning. */
 static void fl_option_read(struct fl_option_said *said, const u8 *at)
 {
 	u16 met = fl_tel_delay(at), echo = fl_tel_echo(at);
 
-	said->format = fl_tel_format(at);
-	if (likely(said->format == FL_TEL_DELAY)) {
-		said->met = min_t(u16, met, FL_TELEMETRY_MAX);
-		said->open = true;
-		said->echo = echo;
-		said->echoes = echo != FL_TELEMETRY_NO_ECHO;
-		said->near = false;
-		said->tells = false;
-		return;
-	}
 	said->open = fl_load_type(met) == FL_LOAD_OPEN;
 	said->near = fl_load_type(met) == FL_LOAD_CLOSED;
 	said->met = met & (said->near ? FL_LOAD_TELL_MAX : FL_LOAD_MAX);
@@ -406,14 +448,69 @@ static void fl_option_take_border(struct fl_tel *tel, const struct fl_option_sai
 	}
 }
 
-/* Takes in what an option says. A socket whose congestion control does not use it gets an
- * entry only where all are to reflect.
+/* Takes in what data has met: it is told to the peer. */
+static __always_inline void fl_option_hear(struct fl_tel *tel, struct fl_tel_net *tn, u16 met,
+					   enum fl_tel_format format)
+{
+	WRITE_ONCE(tel->heard, met);
+	WRITE_ONCE(tel->heard_format, format);
+	WRITE_ONCE(tel->fresh, true);
+	fl_tel_add(tn, FL_TEL_HEARD);
+}
+
+/* Takes in an echo, and what the segment has met that brought it. */
+static __always_inline void fl_option_learn(struct fl_tel *tel, struct fl_tel_net *tn, u16 met,
+					    u16 echo, enum fl_tel_format format)
+{
+	if (format != READ_ONCE(tel->format))
+		return;
+	WRITE_ONCE(tel->queue, echo);
+	WRITE_ONCE(tel->back, met);
+	WRITE_ONCE(tel->echoes, tel->echoes + 1);
+	fl_tel_add(tn, FL_TEL_ECHOES);
+}
+
+/* Takes in an option with a delay, all of whose numbers have a meaning. @data: it came with
+ * data.
  */
-static void fl_option_take(struct sock *sk, struct fl_tel_net *tn,
-			   const u8 *at, bool data)
+static __always_inline void fl_option_take_delay(struct fl_tel *tel, struct fl_tel_net *tn,
+						 const u8 *at, bool data)
+{
+	u16 met = min_t(u16, get_unaligned_be16(at + 4), FL_TELEMETRY_MAX);
+	u16 echo = get_unaligned_be16(at + 6);
+
+	if (data)
+		fl_option_hear(tel, tn, met, FL_TEL_DELAY);
+	if (echo != FL_TELEMETRY_NO_ECHO)
+		fl_option_learn(tel, tn, met, echo, FL_TEL_DELAY);
+}
+
+/* Takes in any option. */
+static noinline unsigned int fl_option_take(struct fl_tel *tel, struct fl_tel_net *tn,
+					    const u8 *at, bool data)
+{
+	struct fl_option_said said;
+
+	if (fl_tel_format(at) == FL_TEL_DELAY) {
+		fl_option_take_delay(tel, tn, at, data);
+		return NF_ACCEPT;
+	}
+	fl_option_read(&said, at);
+	if (data && said.open)
+		fl_option_hear(tel, tn, said.met, FL_TEL_LOAD);
+	if (said.echoes)
+		fl_option_learn(tel, tn, said.met, said.echo, FL_TEL_LOAD);
+	if (unlikely(said.near || said.tells))
+		fl_option_take_border(tel, &said, data);
+	return NF_ACCEPT;
+}
+
+/* Likewise for a socket of which it is not known whether it has an entry. One whose
+ * congestion control does not use it gets an entry only where all are to reflect.
+ */
+static void fl_option_take_for(struct sock *sk, struct fl_tel_net *tn, const u8 *at, bool data)
 {
 	struct fl_tel *tel = fl_tel_lookup(sk);
-	struct fl_option_said said;
 
 	if (unlikely(!tel)) {
 		if (data && READ_ONCE(tn->profile->telemetry) == FL_TEL_ALL)
@@ -421,21 +518,7 @@ static void fl_option_take(struct sock *sk, struct fl_tel_net *tn,
 		if (!tel)
 			return;
 	}
-	fl_option_read(&said, at);
-	if (data && said.open) {
-		WRITE_ONCE(tel->heard, said.met);
-		WRITE_ONCE(tel->heard_format, said.format);
-		WRITE_ONCE(tel->fresh, true);
-		fl_tel_add(tn, FL_TEL_HEARD);
-	}
-	if (said.echoes && said.format == READ_ONCE(tel->format)) {
-		WRITE_ONCE(tel->queue, said.echo);
-		WRITE_ONCE(tel->back, said.met);
-		WRITE_ONCE(tel->echoes, tel->echoes + 1);
-		fl_tel_add(tn, FL_TEL_ECHOES);
-	}
-	if (unlikely(said.near || said.tells))
-		fl_option_take_border(tel, &said, data);
+	fl_option_take(tel, tn, at, data);
 }
 
 static noinline bool fl_option_csum_made_ok(struct sk_buff *skb, u8 pf,
@@ -488,8 +571,8 @@ static void fl_option_heard(struct sk_buff *skb, struct fl_tel_net *tn,
 	if (!fl_option_connected(sk))
 		return;
 	if (likely(fl_option_in_window(sk, th)))
-		fl_option_take(sk, tn, (const u8 *)th + at,
-			       skb->len > ip_bytes + th->doff * 4);
+		fl_option_take_for(sk, tn, (const u8 *)th + at,
+				   skb->len > ip_bytes + th->doff * 4);
 	else
 		fl_tel_add(tn, FL_TEL_STRAY);
 }
@@ -563,11 +646,9 @@ static noinline void fl_option_ttl(struct sk_buff *skb,
 	WRITE_ONCE(tel->ttl, ttl);
 }
 
-/* Nearly all segments have our option at the front, or time stamps and nothing
- * else, in one piece.
- */
-static unsigned int fl_option_in(void *priv, struct sk_buff *skb,
-				 const struct nf_hook_state *state)
+/* Segments that are not as nearly all are. */
+static noinline unsigned int fl_option_in_any(void *priv, struct sk_buff *skb,
+					      const struct nf_hook_state *state)
 {
 	int ip_bytes = fl_option_ip_bytes(skb, state->pf);
 	const struct fl_option_user *user;
@@ -597,6 +678,43 @@ static unsigned int fl_option_in(void *priv, struct sk_buff *skb,
 		fl_option_search(skb, priv, state, ip_bytes);
 	else
 		return fl_option_other(user, skb, state, ip_bytes);
+	return NF_ACCEPT;
+}
+
+/* Nearly all segments have our option at the front, or time stamps and nothing
+ * else, in one piece; a right checksum, a socket with telemetry at its place, and they
+ * are the next. What is not so is looked at again: so nothing is called in between, and
+ * no register has to be saved.
+ */
+static unsigned int fl_option_in(void *priv, struct sk_buff *skb,
+				 const struct nf_hook_state *state)
+{
+	const struct iphdr *ip = ip_hdr(skb);
+	struct fl_tel_net *tn = priv;
+	const struct tcphdr *th;
+	struct sock *sk = skb->sk;
+	struct fl_tel *tel;
+	bool data;
+	u32 word;
+
+	if (unlikely(state->pf != NFPROTO_IPV4 || *(const u8 *)ip != FL_OPTION_IPV4_PLAIN ||
+		     ip->protocol != IPPROTO_TCP || atomic_read(&fl_tel_watched) ||
+		     skb_headlen(skb) < sizeof(*ip) + FL_OPTION_FRONT_MIN_BYTES))
+		return fl_option_in_any(priv, skb, state);
+	th = (const struct tcphdr *)(skb->data + sizeof(*ip));
+	word = get_unaligned_be32(th + 1);
+	if (word == FL_OPTION_STAMP_WORD && th->doff == FL_OPTION_STAMP_BYTES / 4)
+		return NF_ACCEPT;
+	tel = READ_ONCE(*fl_tel_place(sk));
+	if (unlikely(!fl_option_is_ours(word) || th->doff < FL_OPTION_FRONT_MIN_BYTES / 4 ||
+		     tcp_flag_word(th) & (TCP_FLAG_SYN | TCP_FLAG_RST) || !tel || tel->sk != sk ||
+		     !fl_option_connected(sk) || !skb_csum_unnecessary(skb) ||
+		     !fl_option_wanted(tn) || !fl_option_is_next(sk, th)))
+		return fl_option_in_any(priv, skb, state);
+	data = skb->len > sizeof(*ip) + th->doff * 4;
+	if (word != FL_OPTION_WORD)
+		return fl_option_take(tel, tn, (const u8 *)(th + 1), data);
+	fl_option_take_delay(tel, tn, (const u8 *)(th + 1), data);
 	return NF_ACCEPT;
 }
 

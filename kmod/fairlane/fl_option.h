@@ -52,7 +52,8 @@ static inline void fl_option_fix(struct sk_buff *skb, struct tcphdr *th, u8 pf,
 	skb->network_header -= bytes;
 	skb->transport_header -= bytes;
 	skb->csum_start -= bytes;
-	th->doff += bytes / 4;
+	/* doff is the upper half of a byte, and counts fours */
+	((u8 *)th)[12] += bytes * 4;
 	th->check = (__force __sum16)csum16_add((__force __sum16)th->check,
 						change);
 	if (pf == NFPROTO_IPV4) {
