@@ -164,15 +164,17 @@ ack()
 	let_go one
 }
 
-# The same with large packets: Söze's senders hand out up to 16 segments at once, the
-# fabric cuts them up and stamps each, and the receiver's device merges what comes
-# within 1 ms.
+# The same with large packets: Söze's senders hand out several segments at once, as many as
+# at 100 Gbit/s, which is the alpha here (at that of 200 Mbit/s a train is one segment); the
+# fabric cuts them up and stamps each, and the receiver's device merges what comes within
+# 1 ms.
 carried()
 {
 	[ "${only:-soze}" = soze ] || return 0
 	for ns in a b; do
 		must ip -n $ns link set eth0 gso_max_segs 64
-		must ip netns exec $ns sysctl -q -w net.fairlane.research.gso_segs=16
+		must ip netns exec $ns sysctl -q -w net.fairlane.research.gso_segs=16 \
+			net.fairlane.soze_alpha_mbps=100000
 	done
 	must ip -n r link set eth0 gso_max_segs 64
 	# veth merges what a device without TSO has sent
