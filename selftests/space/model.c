@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * spacemodel SPACE FIRST LAST [without=RULE | DIMENSION=VALUE]...
+ * spacemodel SPACE FIRST LAST [without=RULE | watch=RTTS]... [DIMENSION=VALUE]...
  *
  * Set-ups of PrioPlus in user space: the core in the packet model of the unit tests, a
  * hundred times as fast as in the lab. It knows neither TCP nor measured base RTTs, noise,
  * offload, hops and far hosts.
  *
  * Prints a line a set-up: the least of its shares and utilisations, seed, share and
- * utilisation of each interval, dimensions; and then the counts.
+ * utilisation of each interval, dimensions; then which changes fail, and the counts.
+ * watch=RTTS prints each set-up over time as well, a line in so many base RTTs.
  */
-#include "bottleneck.h"
-#include "space.h"
+#include "modelwatch.h"
 
 #include <math.h>
 #include <stdio.h>
 
 u32 pp_rules_off;
 static bool paper;
+static double watch_rtts;
 
 static const char *const rules[__PP_RULES] = {
 	[PP_SCALE] = "scale",
@@ -66,6 +67,7 @@ static double judge(const struct bn *b, const struct space_setup *s)
 		share = bn_share(b, top, from_ns, to_ns);
 		used = bn_share(b, -1, from_ns, to_ns);
 		least = fmin(least, fmin(share, used));
+		watch_change(s, step, fmin(share, used) < GOOD);
 		printf(" %d:%.2f/%.2f", s->class[top].priority, share, used);
 	}
 	return least;
@@ -95,7 +97,10 @@ static double simulate(const char *space, u64 seed, int argc, char **argv)
 		flows += s.class[i].flows;
 	bn_init(&b, flows, s.end_us * 1e3, seed);
 	fill(&b, &s);
-	bn_run(&b);
+	if (watch_rtts)
+		watch_run(&b, &s, watch_rtts);
+	else
+		bn_run(&b);
 	printf("%llu", (unsigned long long)seed);
 	least = judge(&b, &s);
 	for (i = 0; i < s.dims; i++)
@@ -105,11 +110,19 @@ static double simulate(const char *space, u64 seed, int argc, char **argv)
 	return least;
 }
 
-/* without=RULE, or without=all for the paper's own way. Return: is the word one of these? */
-static bool switch_off(const char *word)
+/* without=RULE, or without=all for the paper's own way; watch=RTTS. Return: is the word one of
+ * these?
+ */
+static bool take_word(const char *word)
 {
 	int i;
 
+	if (!strncmp(word, "watch=", 6)) {
+		watch_rtts = atof(word + 6);
+		if (watch_rtts <= 0)
+			die("watch=%s: a number of base RTTs above 0 is wanted", word + 6);
+		return true;
+	}
 	if (strncmp(word, "without=", 8))
 		return false;
 	word += 8;
@@ -126,24 +139,27 @@ static bool switch_off(const char *word)
 
 int main(int argc, char **argv)
 {
+	const char *space;
 	u64 seed, first, last;
 	u32 n = 0, good = 0, broken = 0;
 	double least;
 
 	if (argc < 4)
-		die("usage: spacemodel SPACE FIRST LAST [DIMENSION=VALUE]...");
+		die("usage: spacemodel SPACE FIRST LAST [without=RULE | watch=RTTS]... [DIMENSION=VALUE]...");
+	space = argv[1];
 	first = strtoull(argv[2], NULL, 10);
 	last = strtoull(argv[3], NULL, 10);
-	while (argc > 4 && switch_off(argv[4])) {
+	while (argc > 4 && take_word(argv[4])) {
 		argv++;
 		argc--;
 	}
 	for (seed = first; seed <= last; seed++) {
-		least = simulate(argv[1], seed, argc - 4, argv + 4);
+		least = simulate(space, seed, argc - 4, argv + 4);
 		n++;
 		good += least >= GOOD;
 		broken += least < BROKEN;
 	}
+	watch_print();
 	printf("%u set-ups: %u good, %u broken (an interval below .5)\n", n,
 	       good, broken);
 	return 0;
