@@ -117,6 +117,7 @@ struct fl_rtt {
 };
 
 u32 fl_rtt_coarse(struct sock *sk, const struct rate_sample *rs);
+u32 fl_rtt_most(const struct sock *sk, const struct fl_rtt *r, u32 rtt_ns);
 
 /**
  * fl_rtt_sample() - RTT of the newest data that this ACK acknowledges

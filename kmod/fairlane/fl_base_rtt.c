@@ -91,15 +91,21 @@ static bool fl_base_rtt_take(struct fl_base_rtt *b, u32 data_ns, u32 probe_ns)
 
 /* What the handshake says of a probe's RTT, ns; 0 = nothing. Its packets are as short as
  * probes, and many a connection that sends into a queue was made before the queue. The
- * stack counts whole microseconds: one more, so as not to be too low. What is longer than
- * FL_BASE_HANDSHAKE_US may be of a SYN that was sent again.
+ * stack counts whole microseconds: one more, so as not to be too low, which is up to 2 us
+ * too much. Where nothing has left since the SYN, its time is known in ns. What is longer
+ * than FL_BASE_HANDSHAKE_US may be of a SYN that was sent again.
  */
 static u32 fl_base_rtt_handshake_ns(const struct sock *sk)
 {
-	u32 us = tcp_min_rtt(tcp_sk(sk));
+	const struct tcp_sock *tp = tcp_sk(sk);
+	u64 ns = tp->tcp_clock_cache - tp->tcp_wstamp_ns;
+	u32 us = tcp_min_rtt(tp);
 
-	if (!tcp_sk(sk)->srtt_us || us > FL_BASE_HANDSHAKE_US)
+	if (!tp->srtt_us || us > FL_BASE_HANDSHAKE_US)
 		return 0;
+	/* of the same packet, then */
+	if (ns > (us - 1ULL) * NSEC_PER_USEC && ns < (us + 1ULL) * NSEC_PER_USEC)
+		return ns;
 	return (us + 1) * NSEC_PER_USEC;
 }
 

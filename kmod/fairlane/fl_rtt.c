@@ -17,6 +17,37 @@
 
 #include "fairlane.h"
 
+/* Is the packet that an ACK acknowledges the last one that was sent? */
+static bool fl_rtt_lone(const struct sock *sk)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	return !tp->packets_out && READ_ONCE(sk->sk_pacing_rate) == ~0UL &&
+	       tp->tcp_wstamp_ns < tp->tcp_clock_cache;
+}
+
+/**
+ * fl_rtt_most() - how long may an RTT have been?
+ * @sk: the socket
+ * @r: what fl_rtt_remember() noted after the last ACK
+ * @rtt_ns: what fl_rtt_sample() has returned, ns, not 0
+ *
+ * Of the stack's microseconds there may be one too few, which a smallest delay would keep.
+ * Context: as fl_rtt_coarse(). Return: ns.
+ */
+u32 fl_rtt_most(const struct sock *sk, const struct fl_rtt *r, u32 rtt_ns)
+{
+	u32 i;
+
+	for (i = 0; i < r->count; i++)
+		if (r->sent[i].end_seq == tcp_sk(sk)->snd_una)
+			return rtt_ns;
+	if (fl_rtt_lone(sk))
+		return rtt_ns;
+	return rtt_ns + min_t(u32, NSEC_PER_USEC, U32_MAX - rtt_ns);
+}
+EXPORT_SYMBOL_GPL(fl_rtt_most);
+
 /**
  * fl_rtt_coarse() - RTT of the newest data that an ACK acknowledges, if nothing was
  *	noted of it
@@ -32,8 +63,7 @@ u32 fl_rtt_coarse(struct sock *sk, const struct rate_sample *rs)
 
 	if (rs->rtt_us >= FL_RTT_MAX_US)
 		return U32_MAX;
-	if (!tp->packets_out && READ_ONCE(sk->sk_pacing_rate) == ~0UL &&
-	    tp->tcp_wstamp_ns < now_ns)
+	if (fl_rtt_lone(sk))
 		return min_t(u64, now_ns - tp->tcp_wstamp_ns, U32_MAX);
 	return min_t(u64, (u64)rs->rtt_us * NSEC_PER_USEC, U32_MAX);
 }

@@ -26,15 +26,15 @@
 #define PP_PROBE_CAP_SHORT_NS	(10 * NSEC_PER_USEC)
 
 /* Measured base RTT, ns; 0 = not yet. */
-static u32 pp_measured_base_ns(const struct pp_flow *fl, u64 line_bps, u32 wire)
+static u32 pp_measured_base_ns(const struct pp_flow *fl, u64 line_bps)
 {
 	u32 base_ns = pp_base_rtt(fl)->data_ns;
 	u64 probe_ns = pp_base_rtt(fl)->probe_ns;
 
 	if (probe_ns != FL_BASE_NONE) {
-		/* a probe is shorter than a packet, on two links at least */
-		probe_ns += 2 * div64_u64((u64)wire * 8 * NSEC_PER_SEC,
-					  line_bps);
+		/* a packet is longer by all its data but a byte, on two links at least */
+		probe_ns += 2 * div64_u64((tcp_sk(fl->sk)->mss_cache - 1ULL) *
+					  8 * NSEC_PER_SEC, line_bps);
 		base_ns = min_t(u64, base_ns, probe_ns);
 	}
 	return base_ns == FL_BASE_NONE ? 0 : base_ns;
@@ -90,7 +90,7 @@ bool pp_configure(struct pp_flow *fl, const struct fl_profile *pf)
 	if (fl->core.original == &fl_ledbat_channel_ops)
 		cf.ai_bytes = wire;
 	if (!cf.base_ns) {
-		cf.base_ns = pp_measured_base_ns(fl, line_bps, wire);
+		cf.base_ns = pp_measured_base_ns(fl, line_bps);
 		cf.probe_base_ns = pp_base_rtt(fl)->probe_ns != FL_BASE_NONE ?
 				   pp_base_rtt(fl)->probe_ns : 0;
 	}

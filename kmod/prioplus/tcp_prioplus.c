@@ -435,7 +435,8 @@ static inline void pp_take_ack(struct pp_flow *fl, struct pp_sock *ps,
 	ps->last_ack_ns = s.now_ns;
 	full = fl_full_packets(sk, &ps->una, s.acked_pkts) && s.delay_ns;
 	if (full && s.delay_ns < ps->least_ns)
-		ps->least_ns = s.delay_ns;
+		ps->least_ns = min(ps->least_ns,
+				   fl_rtt_most(sk, &ps->rtt, s.delay_ns));
 	if (fl_seq_after(s.ack_seq, ps->look_seq) ||
 	    unlikely(ps->least_ns < ps->base.data_ns ||
 		     s.now_ns >= ps->base.turn_ns))

@@ -658,6 +658,37 @@ test_base_rtt()
 	lablink-ctl set east netns cr rate 1gbit
 }
 
+# Base RTTs of flows $1, spread and least, ns.
+bases_ns()
+{
+	in_ns ca fairlane -j flow show | jq -r '[.[].base_rtt_ns] |
+		"\(length) \(max - min) \(min)"'
+}
+
+# Handshakes and first packets tell the base RTT to the ns: flows to eight addresses, which
+# know nothing of each other, agree, before they have sent anything and after.
+test_base_rtt_agrees()
+{
+	for i in 1 2 3 4 5 6 7 8; do
+		ip -n cb addr add 10.0.2.1$i/24 dev e0
+		flow -c prioplus -q 3 -a 10.0.2.1$i -p 510$i -L 40 \
+			0:all:mbps=0 $((10 + 3 * i)):all:mbps=-1 $((11 + 3 * i)):all:mbps=0 &
+		sleep 0.0001$i$i$i$i
+	done
+	sleep 0.005
+	bases_ns > /run/early
+	sleep 0.03
+	bases_ns > /run/late
+	wait
+	echo "# flows, spread and least, ns: $(cat /run/early /run/late | paste -sd' ')"
+	read -r n spread _ < /run/early
+	expect "flows that wait" "$n" -eq 8
+	expect "spread before they send, ns" "$spread" -le 100
+	read -r n spread _ < /run/late
+	expect "flows" "$n" -eq 8
+	expect "spread, ns" "$spread" -le 100
+}
+
 # A high flow preempts a low one and gives back: $1 are options of the low one, $2 of
 # the high one. 20 ms at 1 Gbit/s are 2.4 MB.
 preempts()
@@ -777,6 +808,6 @@ trap 'drop_net' EXIT
 sleep 0.01
 load || exit 1
 tests=${*:-addresses priorities priority_change live_priority probes trace loss ack_loss reordering double_data dsack_count close_stopped switch
-	listener poor_peers base_rtt settings ledbat prioplus_ledbat one_way deadlines many_flows
+	listener poor_peers base_rtt base_rtt_agrees settings ledbat prioplus_ledbat one_way deadlines many_flows
 	ecn mixed_mtu path_change short_flows removal}
 run_tests 1 $tests
