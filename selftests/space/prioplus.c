@@ -142,6 +142,9 @@ static void draw_base(struct space_setup *s)
 			  1500 * s->base_us);
 	if (!strcmp(dim_of(s, "offload"), "on"))
 		entry_add(&s->sysctl, "\"net.fairlane.research.gso_segs\": 8");
+	/* at_start: a handshake meets the queue that stands then */
+	if (strcmp(dim_text(s, "connect", "early"), "early"))
+		entry_add(&s->defaults, "\"connect\": \"at_start\"");
 }
 
 static void draw_staircase(struct space_setup *s, bool wide)
