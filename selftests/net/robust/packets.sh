@@ -42,7 +42,8 @@ pp()
 }
 
 # probes ACTION [MASK]: what becomes of probes at e0 of pa (segments of IPv4 with one byte
-# and a time stamp, 53 bytes), or of those whose identification has none of MASK's bits.
+# and a time stamp, 53 bytes), or of those whose identification has none of MASK's bits
+# (hexadecimal without 0x, as tc reads masks).
 probes()
 {
 	tc -n pa qdisc replace dev e0 clsact
@@ -77,7 +78,7 @@ preempted()
 test_lost_probes()
 {
 	for n in 2 8 32; do
-		probes drop $((n - 1))
+		probes drop "$(printf %x $((n - 1)))"
 		preempted $((2000 + 16000 / n))
 		expect "probes lost, every ${n}th" "$(dropped)" -ge 1
 	done
