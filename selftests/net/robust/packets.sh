@@ -55,8 +55,9 @@ probes()
 # Packets that an action at e0 of pa has dropped.
 dropped() { tc -n pa -s -j filter show dev e0 egress | jq '[.[].options.actions[]?.stats.drops] | add // 0'; }
 
-# A low flow that is preempted from 50 to 100 ms of its 150, with probes as they are;
-# it is back within $1 us and no state of exception is left.
+# A low flow that is preempted from 50 to 100 ms of its 150, with probes as they are; it
+# waits from $2 us (2000) after the start of the high one on, is back within $1 us, and no
+# state of exception is left.
 preempted()
 {
 	pp 1 5000 -b -1 -L 150 > /run/low &
@@ -67,7 +68,7 @@ preempted()
 	echo "# low $(paste -sd, /run/low); high $(cat /run/high); $(dropped) dropped"
 	grep -q fallback /run/show && fault "fallback: $(cat /run/show)"
 	expect "bytes of the high one" "$(field received 0 /run/high)" -ge $((45 * LINE_BYTES_MS))
-	expect "pause of the low one, us" "$(field gap 0 /run/low)" -ge 48000
+	expect "pause of the low one, us" "$(field gap 0 /run/low)" -ge $((50000 - ${2:-2000}))
 	expect "pause of the low one, us" "$(field gap 0 /run/low)" -le $((50000 + $1))
 	expect "bytes of the low one" "$(field received 0 /run/low)" \
 		-ge $(((95000 - $1) * LINE_BYTES_MS / 1000))
@@ -255,11 +256,13 @@ test_delayed_acks()
 }
 
 # ACKs come in bunches, 60 us long, as behind network cards that gather interrupts, and
-# hosts hand what these allow to the device at once, up to 16 segments. The noise says so.
+# hosts hand what these allow to the device at once, up to 16 segments, the last of which
+# waits 185 us at the bottleneck for the others. The noise says both; the queue of the high
+# one is 1.4 ms long with such channels, and a start takes two or three of these.
 test_large_packets()
 {
 	hosts quickack 1 || fault "no network"
-	in_ns pa sysctl -q -w net.fairlane.noise_ns=70000 net.fairlane.research.gso_segs=16
+	in_ns pa sysctl -q -w net.fairlane.noise_ns=255000 net.fairlane.research.gso_segs=16
 	lablink-ctl set e0 netns pa offload on && lablink-ctl set west netns pr offload on &&
 		lablink-ctl set east netns pr offload on && lablink-ctl set e0 netns pb offload on &&
 		tc -n pr qdisc replace dev west root netem slot 60us 60us || fault "no offload"
@@ -268,7 +271,7 @@ test_large_packets()
 	mount -t tracefs none $tracing 2> /dev/null
 	echo 'len > 5900' > $tracing/events/net/net_dev_queue/filter &&
 		echo 1 > $tracing/events/net/net_dev_queue/enable || fault "no event of devices"
-	preempted 2000
+	preempted 2000 3500
 	echo 0 > $tracing/events/net/net_dev_queue/enable
 	large=$(grep -c 'dev=e0' $tracing/trace)
 	echo "# $large times four segments or more at once"
