@@ -11,7 +11,7 @@
  * at the turn of a window flows let it drain (tcp_prioplus.c). Windows are those of
  * the wall clock, so hosts whose clocks agree drain it together.
  *
- * Paths lie in a table of fixed size. Two that share a place do not share a
+ * Paths lie in a table of fixed size (fl_paths.h). Two that share a place do not share a
  * minimum: the second one goes on with what each flow has seen, which is as
  * good as no table. The key has the size of packets, since the base RTT does.
  *
@@ -22,7 +22,6 @@
  */
 #include <linux/jhash.h>
 #include <linux/module.h>
-#include <linux/mm.h>
 #include <linux/spinlock.h>
 #include <linux/timekeeping.h>
 #include <net/net_namespace.h>
@@ -30,20 +29,19 @@
 #include <net/sock.h>
 
 #include "fairlane.h"
+#include "fl_paths.h"
 
-/* Paths that a namespace knows at a time. */
-#define FL_BASE_PATHS		1024
 /* Longest RTT of a handshake that is believed, us. */
 #define FL_BASE_HANDSHAKE_US	200000
 
 /**
  * struct fl_base_rtt_net - paths of a network namespace
- * @path: the table
- * @lock: writers of it; from softirq, too
+ * @paths: of struct fl_base_rtt_path
+ * @lock: writers of paths; from softirq, too
  */
 struct fl_base_rtt_net {
-	struct fl_base_rtt_path *path;
-	/* of what @path points to; see above */
+	struct fl_paths paths;
+	/* of entries; see above */
 	spinlock_t lock;
 };
 
@@ -157,7 +155,11 @@ bool fl_base_rtt_learn(struct sock *sk, struct fl_base_rtt *b, u64 now_ns,
 	}
 	data_ns = data_ns ?: FL_BASE_NONE;
 	probe_ns = probe_ns ?: FL_BASE_NONE;
-	p = &bn->path[b->key % FL_BASE_PATHS];
+	p = fl_paths_find(&bn->paths, b->key, sizeof(*p)) ?:
+	    fl_paths_make(&bn->paths, b->key, sizeof(*p));
+	if (unlikely(!p))
+		return fl_base_rtt_take(b, min_t(u32, b->data_ns, data_ns),
+					min_t(u32, b->probe_ns, probe_ns));
 	if (READ_ONCE(p->key) == b->key && READ_ONCE(p->window) == window &&
 	    data_ns >= READ_ONCE(p->now_ns[FL_BASE_DATA]) &&
 	    probe_ns >= READ_ONCE(p->now_ns[FL_BASE_PROBE])) {
@@ -194,8 +196,10 @@ void fl_base_rtt_tell_longer(struct sock *sk, const struct fl_base_rtt *b,
 			     u32 probe_ns)
 {
 	struct fl_base_rtt_net *bn = net_generic(sock_net(sk), fl_base_rtt_net_id);
-	struct fl_base_rtt_path *p = &bn->path[b->key % FL_BASE_PATHS];
+	struct fl_base_rtt_path *p = fl_paths_find(&bn->paths, b->key, sizeof(*p));
 
+	if (!p)
+		return;
 	spin_lock_bh(&bn->lock);
 	if (fl_base_rtt_turn(p, b->key, b->window))
 		fl_base_rtt_sample(p, FL_BASE_LONGER, probe_ns);
@@ -215,10 +219,14 @@ u32 fl_base_rtt_longer(const struct sock *sk, const struct fl_base_rtt *b)
 {
 	const struct fl_base_rtt_net *bn = net_generic(sock_net(sk),
 						       fl_base_rtt_net_id);
-	const struct fl_base_rtt_path *p = &bn->path[b->key % FL_BASE_PATHS];
-	u32 ns = min_t(u32, READ_ONCE(p->now_ns[FL_BASE_LONGER]),
-		       READ_ONCE(p->before_ns[FL_BASE_LONGER]));
+	const struct fl_base_rtt_path *p = fl_paths_find(&bn->paths, b->key,
+							 sizeof(*p));
+	u32 ns;
 
+	if (!p)
+		return 0;
+	ns = min_t(u32, READ_ONCE(p->now_ns[FL_BASE_LONGER]),
+		   READ_ONCE(p->before_ns[FL_BASE_LONGER]));
 	if (READ_ONCE(p->key) != b->key || READ_ONCE(p->window) != b->window ||
 	    ns == FL_BASE_NONE ||
 	    ns > fl_base_rtt_handshake_ns(sk) + NSEC_PER_USEC)
@@ -232,15 +240,14 @@ static int __net_init fl_base_rtt_net_init(struct net *net)
 	struct fl_base_rtt_net *bn = net_generic(net, fl_base_rtt_net_id);
 
 	spin_lock_init(&bn->lock);
-	bn->path = kvcalloc(FL_BASE_PATHS, sizeof(*bn->path), GFP_KERNEL_ACCOUNT);
-	return bn->path ? 0 : -ENOMEM;
+	return 0;
 }
 
 static void __net_exit fl_base_rtt_net_exit(struct net *net)
 {
 	struct fl_base_rtt_net *bn = net_generic(net, fl_base_rtt_net_id);
 
-	kvfree(bn->path);
+	fl_paths_free(&bn->paths);
 }
 
 static struct pernet_operations fl_base_rtt_net_ops = {

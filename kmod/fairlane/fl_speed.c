@@ -14,7 +14,6 @@
  */
 #include <linux/jhash.h>
 #include <linux/ethtool.h>
-#include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/netdevice.h>
 #include <linux/spinlock.h>
@@ -24,23 +23,22 @@
 
 #include "compat/compat.h"
 #include "lib/line_rate.h"
+#include "fl_paths.h"
 #include "fl_sock.h"
 
-/* Destinations that a namespace measures at a time. */
-#define FL_SPEED_PATHS		1024
 /* A rate that has changed by less than this part of it has not. */
 #define FL_SPEED_SAME_PART	32
 
 /**
  * struct fl_speed_net - line rates in a network namespace
  * @mbps: ifindex -> Mbit/s as an xarray value
- * @path: measured ones, by destination
- * @lock: writers of @path; from softirq, too
+ * @paths: measured ones, by destination, of struct fl_rate_path
+ * @lock: writers of entries; from softirq, too
  */
 struct fl_speed_net {
 	struct xarray mbps;
-	struct fl_rate_path *path;
-	/* of what @path points to */
+	struct fl_paths paths;
+	/* of entries */
 	spinlock_t lock;
 };
 
@@ -120,14 +118,15 @@ static u32 fl_speed_path_kbps(const struct sock *sk)
 	const struct fl_speed_net *sn = net_generic(sock_net(sk),
 						    fl_speed_net_id);
 	u32 key = fl_speed_key(sk);
-	const struct fl_rate_path *p = &sn->path[key % FL_SPEED_PATHS];
-	const struct fl_rate_path copy = {
-		.now_kbps = READ_ONCE(p->now_kbps),
-		.before_kbps = READ_ONCE(p->before_kbps),
-		.queued = READ_ONCE(p->queued),
-	};
+	const struct fl_rate_path *p = fl_paths_find(&sn->paths, key, sizeof(*p));
+	struct fl_rate_path copy = { };
 
-	return READ_ONCE(p->key) == key ? fl_rate_most(&copy) : 0;
+	if (!p || READ_ONCE(p->key) != key)
+		return 0;
+	copy.now_kbps = READ_ONCE(p->now_kbps);
+	copy.before_kbps = READ_ONCE(p->before_kbps);
+	copy.queued = READ_ONCE(p->queued);
+	return fl_rate_most(&copy);
 }
 
 /* Into the table. Return: what that says now, kbit/s. */
@@ -137,8 +136,11 @@ static u32 fl_speed_learn(const struct sock *sk, u64 now_ns, u32 kbps,
 	struct fl_speed_net *sn = net_generic(sock_net(sk), fl_speed_net_id);
 	u32 window = now_ns >> FL_RATE_WINDOW_SHIFT;
 	u32 key = fl_speed_key(sk), most = 0;
-	struct fl_rate_path *p = &sn->path[key % FL_SPEED_PATHS];
+	struct fl_rate_path *p = fl_paths_make(&sn->paths, key, sizeof(*p));
 
+	/* without memory the rate is not known, as before the first round */
+	if (!p)
+		return 0;
 	/* nothing new, as nearly always */
 	if (READ_ONCE(p->key) == key && READ_ONCE(p->window) == window &&
 	    kbps <= READ_ONCE(p->now_kbps) &&
@@ -250,9 +252,6 @@ static int __net_init fl_speed_net_init(struct net *net)
 	struct fl_speed_net *sn = net_generic(net, fl_speed_net_id);
 
 	spin_lock_init(&sn->lock);
-	sn->path = kvcalloc(FL_SPEED_PATHS, sizeof(*sn->path), GFP_KERNEL_ACCOUNT);
-	if (!sn->path)
-		return -ENOMEM;
 	xa_init_flags(&sn->mbps, XA_FLAGS_ACCOUNT);
 	return 0;
 }
@@ -262,7 +261,7 @@ static void __net_exit fl_speed_net_exit(struct net *net)
 	struct fl_speed_net *sn = net_generic(net, fl_speed_net_id);
 
 	xa_destroy(&sn->mbps);
-	kvfree(sn->path);
+	fl_paths_free(&sn->paths);
 }
 
 static struct pernet_operations fl_speed_net_ops = {

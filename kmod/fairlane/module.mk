@@ -17,7 +17,7 @@ endif
 endif
 
 obj-m += fairlane.o
-fairlane-y := $(addprefix fairlane/,fl_main.o fl_profile.o fl_speed.o fl_rtt.o fl_base_rtt.o) \
+fairlane-y := $(addprefix fairlane/,fl_main.o fl_profile.o fl_paths.o fl_speed.o fl_rtt.o fl_base_rtt.o) \
 	      $(addprefix fairlane/,fl_sock.o fl_attr.o fl_limit.o fl_policy.o \
 		fl_prefix.o fl_lookup.o fl_sockopt.o fl_event.o fl_trace.o fl_genl.o \
 		fl_genl_flow.o fl_genl_limit.o fl_genl_policy.o fl_genl_profile.o fl_diag.o \

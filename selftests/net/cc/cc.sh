@@ -689,6 +689,34 @@ test_base_rtt_agrees()
 	expect "spread, ns" "$spread" -le 100
 }
 
+# Bytes that tables of paths and large tables take while "$@" runs.
+path_bytes()
+{
+	mount -t tracefs none /sys/kernel/tracing 2> /dev/null
+	echo > /sys/kernel/tracing/trace
+	echo 1 > /sys/kernel/tracing/events/kmem/kmalloc/enable || fault "no event of memory"
+	"$@"
+	echo 0 > /sys/kernel/tracing/events/kmem/kmalloc/enable
+	sed -n 's/.*call_site=[_a-z]*\(fl_paths\|kvmalloc\).* bytes_alloc=\([0-9]*\).*/\2/p' /sys/kernel/tracing/trace |
+		awk '{ n += $1 } END { print n + 0 }'
+}
+
+new_namespace() { ip netns add cx && ip netns del cx; }
+measuring_flow() { flow -c prioplus -q 3 -a 10.0.2.1 -b 100000 > /dev/null; }
+
+# A table of paths is there with the first flow that measures, and only the part that the
+# flow needs: containers that have no such flow take nothing.
+test_base_rtt_memory()
+{
+	idle=$(path_bytes new_namespace)
+	used=$(path_bytes measuring_flow)
+	echo "# a new namespace takes $idle bytes, its first flow $used"
+	expect "bytes of a namespace without flows" "$idle" -eq 0
+	expect "bytes with the first flow" "$used" -gt 0
+	# two hosts, two directions of 2 kB
+	expect "bytes with the first flow" "$used" -le 8192
+}
+
 # A high flow preempts a low one and gives back: $1 are options of the low one, $2 of
 # the high one. 20 ms at 1 Gbit/s are 2.4 MB.
 preempts()
@@ -808,6 +836,6 @@ trap 'drop_net' EXIT
 sleep 0.01
 load || exit 1
 tests=${*:-addresses priorities priority_change live_priority probes trace loss ack_loss reordering double_data dsack_count close_stopped switch
-	listener poor_peers base_rtt base_rtt_agrees settings ledbat prioplus_ledbat one_way deadlines many_flows
+	listener poor_peers base_rtt base_rtt_agrees base_rtt_memory settings ledbat prioplus_ledbat one_way deadlines many_flows
 	ecn mixed_mtu path_change short_flows removal}
 run_tests 1 $tests

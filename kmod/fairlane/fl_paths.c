@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Rows of a namespace's table of paths, see fl_paths.h. */
+#include <linux/slab.h>
+
+#include "fl_paths.h"
+
+/**
+ * fl_paths_make() - the place of a path, with a new row if there is none
+ * @t: the table
+ * @key: of the path
+ * @bytes: size of an entry
+ *
+ * Several may try at once; the first one's row stays. Context: any.
+ * Return: the entry, zeroed if it is new; NULL without memory.
+ */
+void *fl_paths_make(struct fl_paths *t, u32 key, size_t bytes)
+{
+	void **row = &t->row[(key % FL_PATHS) >> FL_PATHS_ROW_SHIFT];
+	void *fresh;
+
+	if (!READ_ONCE(*row)) {
+		fresh = kcalloc(BIT(FL_PATHS_ROW_SHIFT), bytes,
+				GFP_ATOMIC | __GFP_NOWARN | __GFP_ACCOUNT);
+		if (fresh && cmpxchg(row, NULL, fresh))
+			kfree(fresh);
+	}
+	return fl_paths_find(t, key, bytes);
+}
+
+/**
+ * fl_paths_free() - free all rows
+ * @t: the table, which nobody uses any more
+ */
+void fl_paths_free(struct fl_paths *t)
+{
+	int i;
+
+	for (i = 0; i < FL_PATHS_ROWS; i++)
+		kfree(t->row[i]);
+}
