@@ -34,8 +34,10 @@ struct fl_paths {
 static inline void *fl_paths_find(const struct fl_paths *t, u32 key, size_t bytes)
 {
 	u32 place = key % FL_PATHS;
-	void *row = smp_load_acquire(&t->row[place >> FL_PATHS_ROW_SHIFT]);
+	void *row;
 
+	/* pairs with cmpxchg() of fl_paths_make(): entries are zeroed before they are seen */
+	row = smp_load_acquire(&t->row[place >> FL_PATHS_ROW_SHIFT]);
 	return row ? row + (place & (BIT(FL_PATHS_ROW_SHIFT) - 1)) * bytes : NULL;
 }
 
