@@ -299,6 +299,16 @@ reload()
 	done
 }
 
+# What kmemleak finds in two looks, the second after all is old enough to be reported.
+leaks()
+{
+	local file=/sys/kernel/debug/kmemleak
+
+	mount -t debugfs none /sys/kernel/debug 2> /dev/null
+	echo scan > $file && sleep 10 && echo scan > $file && cat $file || return 1
+	[ -z "$(cat $file)" ]
+}
+
 # Out of tree (4096) and unsigned (8192) they are; no warning, oops or worse.
 taint()
 {
@@ -355,6 +365,7 @@ check remove_modules
 if [ "$level" = all ]; then
 	check reload
 fi
+[ -z "$slow" ] || check leaks
 check taint
 echo "1..$number"
 sync
