@@ -18,7 +18,7 @@ set -u
 # shellcheck disable=SC1090,SC1091 # guest.sh is looked at by itself
 . "${LIB:?the file selftests/lib/guest.sh}"
 : "${MODULES:?folder of the modules}" "${ROUNDS:?}" "${SEED:?}"
-controls='prioplus prioplus-ledbat swift ledbat d2tcp soze expresspass flexpass hpcc powertcp cubic'
+controls='prioplus prioplus-ledbat swift ledbat d2tcp soze expresspass flexpass hpcc powertcp mlcc cubic'
 changes='prio weight off cc cc_back policy profile queue namespace reset'
 faults='loss duplicate reorder damage delay flap silence_of_acks none'
 failslab=/sys/kernel/debug/failslab
@@ -28,7 +28,7 @@ drop_net() { drop_nodes ca cr cb cn; }
 net()
 {
 	load_modules tcp_swift tcp_ledbat tcp_d2tcp tcp_prioplus tcp_soze fairlane_credit tcp_expresspass \
-		tcp_flexpass tcp_hpcc tcp_powertcp sch_fabric || return 1
+		tcp_flexpass tcp_hpcc tcp_powertcp tcp_mlcc sch_fabric || return 1
 	three_nodes ca cr cb 100mbit 'quickack 1' || return 1
 	for n in ca cb; do
 		in_ns $n sysctl -q -w net.fairlane.line_rate_mbps=100 net.fairlane.base_rtt_ns=300000 \
@@ -180,7 +180,7 @@ test_half_an_hour()
 	expect "bytes that wait at the port" "$(tc -n cr -s -j qdisc show dev east | jq '[.. | .backlog? // 0 | numbers] | add')" -eq 0
 	# a module goes only if nobody holds anything of it; the lab looks for objects that stay
 	drop_net
-	for m in tcp_prioplus tcp_swift tcp_ledbat tcp_d2tcp tcp_soze tcp_expresspass tcp_flexpass tcp_powertcp tcp_hpcc \
+	for m in tcp_prioplus tcp_swift tcp_ledbat tcp_d2tcp tcp_soze tcp_expresspass tcp_flexpass tcp_powertcp tcp_mlcc tcp_hpcc \
 		fairlane_credit sch_fabric; do
 		remove_module $m 200 1 || fault "$m is still in use"
 	done
