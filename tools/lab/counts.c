@@ -127,3 +127,130 @@ void eval_drops(const struct measure *m, const struct run *run,
 			    port_name(m->port));
 	value_add(out, "packets", v, "%s", m->name);
 }
+
+/* The number in column @column of @line, which begins with the protocol's name. */
+static double column_of(const char *line, int column)
+{
+	for (; column; column--) {
+		line += strcspn(line, "\n ");
+		line += *line == ' ';
+	}
+	return strtod(line, NULL);
+}
+
+/* A counter as nstat names it, "TcpExtTCPTimeouts", in @text, which has lines of names
+ * each with a line of numbers after it.
+ */
+static bool proto_counter(const char *text, const char *key, double *v)
+{
+	const char *line, *next;
+
+	for (line = text; *line; line = *next ? next + 1 : next) {
+		const char *end = line + strcspn(line, ":\n"), *word;
+		size_t proto = end - line;
+		int column = 0;
+
+		next = strchrnul(line, '\n');
+		if (*end != ':' || strncmp(line, key, proto) || !*next)
+			continue;
+		for (word = end; word < next; word += strcspn(word, "\n ")) {
+			word += strspn(word, ": ");
+			column++;
+			if (strcspn(word, "\n ") == strlen(key + proto) &&
+			    !strncmp(word, key + proto, strlen(key + proto))) {
+				*v = column_of(next + 1, column);
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+/* "credit.got": the counter in a line of its own, as /proc/net/fairlane_credit has them. */
+static bool line_counter(const char *text, const char *key, double *v)
+{
+	size_t len = strlen(key);
+	const char *line;
+
+	for (line = text; *line; line += strcspn(line, "\n"), line += !!*line) {
+		if (!strncmp(line, key, len) && line[len] == ' ') {
+			*v = strtod(line + len, NULL);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Counter @key of a node; false if it counts no such thing. */
+static bool node_counter(const struct run *run, const struct node *n,
+			 const char *key, double *sum)
+{
+	bool found = false, credit = !strncmp(key, "credit.", 7);
+	char *path, *text;
+	double v;
+	int i;
+
+	*sum = 0;
+	for (i = 0; !strncmp(key, "tc.", 3) && i < n->ports; i++) {
+		if (port_counter(run, n->port[i], key + 3, true, &v)) {
+			*sum += v;
+			found = true;
+		}
+	}
+	if (!strncmp(key, "tc.", 3))
+		return found;
+	path = xasprintf("%s/raw/netstat-%s.txt", run->dir, n->name);
+	text = read_file(path, NULL);
+	if (!text)
+		die_unclean("%s is missing", path);
+	found = credit ? line_counter(text, key + 7, sum) :
+			 proto_counter(text, key, sum);
+	free(text);
+	free(path);
+	return found;
+}
+
+/* Check counter: and nodes:. */
+void counter_check(struct scenario *sc, const struct measure *m)
+{
+	const char *nodes = y_text(m->y, "nodes", "*");
+	bool any = false;
+	int i;
+
+	for (i = 0; i < sc->nodes; i++)
+		any |= name_match(nodes, sc->node[i]->name);
+	if (!any)
+		y_error(m->y, "nodes: there is no \"%s\"", nodes);
+	y_need(m->y, "counter");
+}
+
+/* Counters of the nodes' stacks, of credit and of tc, together. */
+void eval_counter(const struct measure *m, const struct run *run,
+		  struct values *out)
+{
+	const char *nodes = y_text(m->y, "nodes", "*");
+	struct strv names = { 0 };
+	double sum = 0, v;
+	int i, k;
+
+	y_list(m->y, "counter", &names);
+	for (i = 0; i < names.n; i++) {
+		bool found = false;
+
+		for (k = 0; k < run->sc->nodes; k++) {
+			const struct node *n = run->sc->node[k];
+
+			if (name_match(nodes, n->name) &&
+			    node_counter(run, n, names.s[i], &v)) {
+				sum += v;
+				found = true;
+			}
+		}
+		if (!found)
+			die_unclean("measure %s: no node counts \"%s\"", m->name,
+				    names.s[i]);
+		free(names.s[i]);
+	}
+	free(names.s);
+	value_add(out, "", sum, "%s", m->name);
+}

@@ -28,7 +28,8 @@ enum {
 	K_SINCE = 16384,	/* from: alone, default none */
 	K_PATHS = 32768,	/* all ports on the ways of the flows */
 	K_THAN = 65536,		/* than:, another group */
-	K_DSCP = 131072,	/* dscp:, default any */
+	K_DSCP = 131072,	/* dscp:, one or several, default any */
+	K_COUNTERS = 262144,	/* counter:, one or several, and nodes: */
 };
 
 struct measure_kind {
@@ -67,6 +68,8 @@ static const struct measure_kind kinds[] = {
 	  0, NULL, NULL, eval_queue_delay },
 	{ "backlog", K_PORT | K_GROUP | K_WINDOW | K_PERCENTILES | K_DSCP, 0,
 	  NULL, NULL, eval_backlog },
+	{ "occupancy", K_PORT | K_GROUP | K_WINDOW | K_DSCP, 0, NULL, NULL,
+	  eval_occupancy },
 	{ "fct", K_GROUP | K_WINDOW | K_PERCENTILES | K_CLASSES, 0, NULL, NULL,
 	  eval_fct },
 	{ "slowdown", K_GROUP | K_WINDOW | K_PERCENTILES | K_CLASSES, 0, NULL,
@@ -77,6 +80,7 @@ static const struct measure_kind kinds[] = {
 	{ "retransmits", K_GROUP, 0, NULL, NULL, eval_retransmits },
 	{ "marks", K_PORT | K_REASON, 0, NULL, NULL, eval_marks },
 	{ "drops", K_PORT | K_REASON, 0, NULL, NULL, eval_drops },
+	{ "counter", K_COUNTERS, 0, NULL, NULL, eval_counter },
 	{ "faster", K_NEED_GROUP | K_THAN, 0, NULL, NULL, eval_faster },
 	{ "ratio", K_OF, 0, NULL, NULL, eval_ratio },
 	{ "mean", K_OF, 0, NULL, NULL, eval_mean },
@@ -158,6 +162,24 @@ static void read_percentiles(struct measure *m)
 			m->percentile[m->percentiles++] = v;
 		else
 			y_error(m->y, "percentiles: \"%s\" is not between 0 and 100",
+				text.s[i]);
+	}
+}
+
+/* Read dscp:, numbers from 0 to 63. */
+static void read_dscps(struct measure *m)
+{
+	struct strv text = { 0 };
+	int i;
+
+	y_list(m->y, "dscp", &text);
+	for (i = 0; i < text.n; i++) {
+		double v;
+
+		if (parse_real(text.s[i], &v) && v >= 0 && v <= 63 && v == floor(v))
+			m->dscps |= 1ULL << (int)v;
+		else
+			y_error(m->y, "dscp: \"%s\" is no integer from 0 to 63",
 				text.s[i]);
 	}
 }
@@ -249,7 +271,10 @@ static void measure_read(struct scenario *sc, struct ynode *y,
 		completion_check(sc, m);
 	if (keys & K_PATHS)
 		maxmin_check(sc, m);
-	m->dscp = keys & K_DSCP ? y_int(y, "dscp", -1, 0, 63) : -1;
+	if (keys & K_DSCP)
+		read_dscps(m);
+	if (keys & K_COUNTERS)
+		counter_check(sc, m);
 	m->than = -1;
 	if ((keys & K_THAN) && y_need(y, "than"))
 		m->than = group_need(sc, y_get(y, "than"),

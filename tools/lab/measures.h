@@ -33,7 +33,7 @@ struct measure {
 	int64_t class_bytes[16];
 	int classes;
 	const char *reason;
-	int dscp;		/* only packets with it, -1 all */
+	uint64_t dscps;		/* only packets with one of these, 0 = all */
 	int than;		/* the group that others are compared with, -1 none */
 	int below;		/* the group that an intrusion is blamed on */
 };
@@ -69,6 +69,8 @@ void eval_queue_delay(const struct measure *m, const struct run *run,
 		      struct values *out);
 void eval_backlog(const struct measure *m, const struct run *run,
 		  struct values *out);
+void eval_occupancy(const struct measure *m, const struct run *run,
+		    struct values *out);
 void eval_fct(const struct measure *m, const struct run *run,
 	      struct values *out);
 void eval_slowdown(const struct measure *m, const struct run *run,
@@ -82,6 +84,9 @@ void eval_marks(const struct measure *m, const struct run *run,
 		struct values *out);
 void eval_drops(const struct measure *m, const struct run *run,
 		struct values *out);
+void counter_check(struct scenario *sc, const struct measure *m);
+void eval_counter(const struct measure *m, const struct run *run,
+		  struct values *out);
 
 /* completion.c */
 void completion_check(struct scenario *sc, const struct measure *m);

@@ -53,6 +53,12 @@ int64_t rec_time(const struct run *run, const struct labtap_rec *r)
 	return (int64_t)r->t_ns - run->t0_ns;
 }
 
+/* Is its DSCP one of @dscps, or @dscps nothing? */
+bool rec_has_dscp(const struct labtap_rec *r, uint64_t dscps)
+{
+	return !dscps || dscps >> (r->tos >> 2) & 1;
+}
+
 /* What a full line carries in @ns. */
 double line_bytes(const struct port *port, int64_t ns)
 {
@@ -115,12 +121,12 @@ static void spread(double *bins, int n, int64_t from_ns, int64_t bin_ns,
 
 /* Bytes of each group in each bin, groups x bins, seen at @port (all recorders
  * if NULL). With @at_receiver the time is that of the arrival at the far end.
- * Only packets with @dscp, -1 all. If @all is given it gets the bytes of everything, known
+ * Only packets with one of @dscps, 0: all. If @all is given it gets the bytes of everything, known
  * flows or not.
  */
 double *bins_by_group(const struct run *run, const struct port *port,
 		      enum packet_part part, int64_t from_ns, int64_t bin_ns,
-		      int bins, bool at_receiver, int dscp, double *all)
+		      int bins, bool at_receiver, uint64_t dscps, double *all)
 {
 	const struct scenario *sc = run->sc;
 	double *out = xzalloc(sizeof(*out) * sc->groups * bins + 1);
@@ -138,7 +144,7 @@ double *bins_by_group(const struct run *run, const struct port *port,
 		if (start >= to_ns)
 			break;
 		if ((port && p != port) || (r->kind & 15) != LABTAP_KIND_TX ||
-		    (dscp >= 0 && r->tos >> 2 != dscp))
+		    !rec_has_dscp(r, dscps))
 			continue;
 		f = rec_flow(run, r, &data);
 		bytes = part_bytes(run, r, part, data);

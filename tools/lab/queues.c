@@ -45,6 +45,25 @@ void values_of_samples(const struct measure *m, const char *prefix,
 	value_add(out, unit, n ? x[n - 1] : NAN, "%s.max", prefix);
 }
 
+/* Has the packet left the port in the window, is it one of the groups and DSCPs, and is
+ * what is asked of it known?
+ */
+static bool counts(const struct measure *m, const struct run *run,
+		   const struct labtap_rec *r, bool delay)
+{
+	int64_t t = rec_time(run, r);
+	bool data;
+	int f;
+
+	if (t < m->from_ns || t >= m->to_ns ||
+	    run->sc->tap[r->tap] != m->port ||
+	    (r->kind & 15) != LABTAP_KIND_TX || !rec_has_dscp(r, m->dscps) ||
+	    (delay && r->qdelay_ns == LABTAP_QDELAY_UNKNOWN))
+		return false;
+	f = rec_flow(run, r, &data);
+	return !m->group || (f >= 0 && m->group[run->sc->flow[f].group]);
+}
+
 /* Collect one number of every packet that left the port in the window. */
 static double *samples(const struct measure *m, const struct run *run,
 		       bool delay, size_t *n)
@@ -54,21 +73,9 @@ static double *samples(const struct measure *m, const struct run *run,
 
 	for (*n = i = 0; i < run->recs; i++) {
 		const struct labtap_rec *r = &run->rec[i];
-		int64_t t = rec_time(run, r);
-		bool data;
-		int f;
 
-		if (t < m->from_ns || t >= m->to_ns ||
-		    run->sc->tap[r->tap] != m->port ||
-		    (r->kind & 15) != LABTAP_KIND_TX ||
-		    (m->dscp >= 0 && r->tos >> 2 != m->dscp))
-			continue;
-		f = rec_flow(run, r, &data);
-		if (m->group && (f < 0 || !m->group[run->sc->flow[f].group]))
-			continue;
-		if (delay && r->qdelay_ns == LABTAP_QDELAY_UNKNOWN)
-			continue;
-		x[(*n)++] = delay ? r->qdelay_ns / 1e3 : r->backlog_bytes;
+		if (counts(m, run, r, delay))
+			x[(*n)++] = delay ? r->qdelay_ns / 1e3 : r->backlog_bytes;
 	}
 	return x;
 }
@@ -93,6 +100,24 @@ void eval_backlog(const struct measure *m, const struct run *run,
 
 	values_of_samples(m, m->name, "bytes", x, n, out);
 	free(x);
+}
+
+/* Mean over time of the bytes that wait in the port's queue: what each packet brings along
+ * to it is its bytes for as long as it waits (Little's law).
+ */
+void eval_occupancy(const struct measure *m, const struct run *run,
+		    struct values *out)
+{
+	double sum = 0;
+	size_t i;
+
+	for (i = 0; i < run->recs; i++) {
+		const struct labtap_rec *r = &run->rec[i];
+
+		if (counts(m, run, r, true))
+			sum += (double)r->wire_len * r->qdelay_ns;
+	}
+	value_add(out, "bytes", sum / (m->to_ns - m->from_ns), "%s", m->name);
 }
 
 /* Completion time of a flow in us, NAN if it did not end. */

@@ -17,7 +17,7 @@ static double window_bytes(const struct measure *m, const struct run *run,
 {
 	double *b = bins_by_group(run, m->receivers ? NULL : m->port, part,
 				  m->from_ns, m->to_ns - m->from_ns, 1,
-				  m->receivers, everyone ? -1 : m->dscp, all);
+				  m->receivers, everyone ? 0 : m->dscps, all);
 	double sum = 0;
 	int g;
 

@@ -44,7 +44,8 @@ int rec_payload(const struct run *run, const struct labtap_rec *r);
 int64_t rec_time(const struct run *run, const struct labtap_rec *r);
 double *bins_by_group(const struct run *run, const struct port *port,
 		      enum packet_part part, int64_t from_ns, int64_t bin_ns,
-		      int bins, bool at_receiver, int dscp, double *all);
+		      int bins, bool at_receiver, uint64_t dscps, double *all);
+bool rec_has_dscp(const struct labtap_rec *r, uint64_t dscps);
 double *bytes_by_flow(const struct run *run, const struct port *port,
 		      enum packet_part part, int64_t from_ns, int64_t to_ns);
 double line_bytes(const struct port *port, int64_t ns);

@@ -40,7 +40,7 @@ void collect_netstat(const struct plan *plan)
 {
 	static const char *const files[] = {
 		"/proc/self/net/snmp", "/proc/self/net/netstat",
-		"/proc/self/net/snmp6",
+		"/proc/self/net/snmp6", "/proc/self/net/fairlane_credit",
 	};
 	struct buffer text = { 0 };
 	char name[PLAN_NODE_NAME_MAX + 32];
@@ -53,7 +53,7 @@ void collect_netstat(const struct plan *plan)
 		for (j = 0; j < ARRAY_SIZE(files); j++) {
 			fd = open(files[j], O_RDONLY | O_CLOEXEC);
 			if (fd < 0)
-				continue;	/* no IPv6 in this kernel */
+				continue;	/* no IPv6, no such module */
 			buffer_read_fd(&text, fd, files[j]);
 			close(fd);
 		}
