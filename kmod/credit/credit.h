@@ -229,10 +229,12 @@ struct fl_sender_ops {
  * struct fl_red - a packet that left without credit
  * @seq: of its first byte
  * @end: after its last
+ * @sent_ns: when it left, the lower half
  */
 struct fl_red {
 	u32 seq;
 	u32 end;
+	u32 sent_ns;
 };
 
 /**

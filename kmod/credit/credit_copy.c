@@ -28,6 +28,7 @@ void fl_sender_red(struct fl_sender *s, u32 seq, u32 bytes, u32 segs)
 	s->red[s->reds++ % FL_SENDER_REDS] = (struct fl_red) {
 		.seq = seq,
 		.end = seq + bytes,
+		.sent_ns = (u32)tcp_sk(s->node.sk)->tcp_clock_cache,
 	};
 }
 
@@ -47,6 +48,15 @@ static struct sk_buff *fl_copy_find(const struct sock *sk, u32 seq)
 			return skb;
 	}
 	return NULL;
+}
+
+/* Has the packet been out for an RTT? Before that nobody can know of it, and nearly all have
+ * come.
+ */
+static bool fl_copy_late(const struct tcp_sock *tp, const struct fl_red *red)
+{
+	return (u32)tp->tcp_clock_cache - red->sent_ns >=
+	       (tp->srtt_us >> 3) * (u32)NSEC_PER_USEC;
 }
 
 /* The packet again, built beside the stack, which is not to count it. Its D-SACK must not
@@ -85,8 +95,8 @@ static bool fl_copy_send(struct sock *sk, struct sk_buff *skb)
  * @s: the sender; caller holds the socket lock, BH off
  * @due_segs: what fl_sender_due() says
  *
- * Nothing that was acknowledged or sent again already. Nothing with acknowledged data after
- * it either: that is lost, and the stack knows.
+ * Nothing that was acknowledged or sent again already, or left less than an RTT ago. Nothing
+ * with acknowledged data after it either: that is lost, and the stack knows.
  *
  * Return: has a copy left?
  */
@@ -96,18 +106,21 @@ bool fl_sender_copy(struct fl_sender *s, u32 due_segs)
 	struct tcp_sock *tp = tcp_sk(sk);
 	struct sk_buff *skb;
 	bool sent = false;
-	u32 seq, end;
+	const struct fl_red *red;
 
 	if (!s->ops->unsure || !s->ops->unsure(s))
 		return false;
 	if (s->reds - s->red_copied > FL_SENDER_REDS)
 		s->red_copied = s->reds - FL_SENDER_REDS;
 	while (s->red_copied != s->reds && !sent) {
-		seq = s->red[s->red_copied % FL_SENDER_REDS].seq;
-		end = s->red[s->red_copied++ % FL_SENDER_REDS].end;
-		if (!after(end, tp->snd_una))
+		red = &s->red[s->red_copied % FL_SENDER_REDS];
+		if (!fl_copy_late(tp, red))
+			return false;
+		s->red_copied++;
+		if (!after(red->end, tp->snd_una))
 			continue;
-		skb = fl_copy_find(sk, after(seq, tp->snd_una) ? seq : tp->snd_una);
+		skb = fl_copy_find(sk, after(red->seq, tp->snd_una) ? red->seq :
+								      tp->snd_una);
 		if (!skb || !skb->len || TCP_SKB_CB(skb)->sacked &
 		    (TCPCB_SACKED_ACKED | TCPCB_LOST | TCPCB_RETRANS))
 			continue;
