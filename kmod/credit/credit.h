@@ -11,6 +11,7 @@
  *	credit_sender.c		sends by credit; the congestion controls' part
  *	credit_copy.c		copies of red data, where credit is left
  *	credit_control.c	callbacks that all those controls have
+ *	credit_trace.c		tracepoints
  *
  * All of it is fairlane_credit.ko, which modprobe loads with fairlane.ko: receivers need no
  * setting. Without any user it costs a look at a counter for each packet that leaves.

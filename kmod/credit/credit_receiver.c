@@ -12,6 +12,7 @@
 #include <net/inet_ecn.h>
 
 #include "credit/credit.h"
+#include "credit/credit_trace.h"
 #include "fairlane/fl_sock.h"
 
 /* Defined below, with its functions. */
@@ -292,6 +293,7 @@ static bool fl_receiver_turn(struct fl_receiver *r, u64 now_ns,
 {
 	u64 due_ns = ktime_to_ns(r->due.expires);
 	struct fl_pacer *p = r->port;
+	u32 gap_ns;
 
 	fl_pacer_unqueue(p, r);
 	if (r->waiting && !fl_receiver_silence(r))
@@ -309,7 +311,9 @@ static bool fl_receiver_turn(struct fl_receiver *r, u64 now_ns,
 	m->number = fl_want_give(&r->want);
 	fl_loop_sent(&r->loop, m->number, now_ns);
 	fl_turn_take(&p->turn, now_ns, r->turn);
-	fl_pacer_queue(p, r, fl_turn_due_ns(due_ns, fl_loop_gap_ns(&r->loop), now_ns));
+	gap_ns = fl_loop_gap_ns(&r->loop);
+	fl_pacer_queue(p, r, fl_turn_due_ns(due_ns, gap_ns, now_ns));
+	trace_fl_credit_given(r->node.sk, m->number, m->segs, fl_want_out(&r->want), gap_ns);
 	fl_credit_note(sock_net(r->node.sk), FL_CREDIT_N_GIVEN, 1);
 	return true;
 }

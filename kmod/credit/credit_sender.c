@@ -18,6 +18,7 @@
 
 #include "compat/compat.h"
 #include "credit/credit.h"
+#include "credit/credit_trace.h"
 #include "fairlane/fl_telemetry.h"
 
 /* How long to wait for credit before asking again: ms, RTTs; doubled each time. */
@@ -195,6 +196,7 @@ static void fl_sender_request(struct fl_sender *s, u32 backlog_segs)
 	fl_gate_tell(&s->gate, backlog_segs, &m);
 	s->asked++;
 	fl_credit_note(sock_net(sk), FL_CREDIT_N_ASKED, 1);
+	trace_fl_credit_asked(sk, m.backlog_segs, s->unanswered);
 	local_bh_disable();
 	fl_credit_send(sk, FL_CREDIT_DSCP_CONTROL, &m);
 	local_bh_enable();
@@ -308,6 +310,7 @@ static void fl_sender_put(struct fl_sender *s, const struct fl_credit_msg *m)
 	}
 	/* the slot before the count: pairs with fl_sender_due() */
 	smp_store_release(&g->in, g->in + 1);
+	trace_fl_credit_got(s->node.sk, m->number, m->segs, fl_sender_due(s), s->red_segs);
 }
 
 /**

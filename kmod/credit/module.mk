@@ -3,4 +3,4 @@
 obj-m += fairlane_credit.o
 fairlane_credit-y := $(addprefix credit/,credit_main.o credit_table.o credit_packet.o \
 		       credit_option.o credit_receiver.o credit_pacer.o credit_sender.o \
-		       credit_copy.o credit_control.o core/gate.o core/loop.o)
+		       credit_copy.o credit_control.o credit_trace.o core/gate.o core/loop.o)

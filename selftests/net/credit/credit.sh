@@ -274,6 +274,90 @@ test_idle_flows()
 	done
 }
 
+# kB of the kernel's slabs that are in use
+slabs() { awk '/^SUnreclaim:/ { print $2 }' /proc/meminfo; }
+
+# Ten thousand connections that have nothing to send: nobody gives or asks for credit, another
+# flow has the line, and what they take is a fixed amount each, given back at their end.
+test_many_idle()
+{
+	for cc in reno $controls; do
+		rm -f /run/many.*
+		before=$(slabs) fell=$(credit xa fallbacks)
+		mkfifo /run/idle
+		exec 7<> /run/idle
+		# in parts, since a process looks at all of its connections for each event
+		part=0
+		while [ $part -lt 10 ]; do
+			(
+				# a function's own redirection would keep it open
+				exec 7>&-
+				flow -c $cc -n 1000 -b 3000 -p $((6000 + part)) -h \
+					< /run/idle > /run/many.$part 2>&1
+			) &
+			tries=0
+			until grep -qs holding /run/many.$part; do
+				tries=$((tries + 1))
+				[ $tries -lt 100 ] || { fault "$cc: not all data came"; break; }
+				sleep 0.1
+			done
+			part=$((part + 1))
+		done
+		# what red data that came late has its sender ask for
+		sleep 0.1
+		given=$(credit xb given) asked=$(credit xa asked) idle=$(($(slabs) - before))
+		sleep 1
+		expect "$cc: credits for idle flows" $(($(credit xb given) - given)) -eq 0
+		expect "$cc: requests of idle flows" $(($(credit xa asked) - asked)) -eq 0
+		flow -c $cc -n 1 -b 2000000 -L 1000 > /run/out || fault "$cc beside idle flows"
+		complete /run/out 20000
+		exec 7>&-
+		wait
+		rm /run/idle
+		sleep 2
+		left=$(($(slabs) - before))
+		echo "# $cc: slabs $idle kB with 10000 idle flows, $left kB after them"
+		if [ $cc = reno ]; then
+			reno_idle=$idle reno_left=$left
+			continue
+		fi
+		# a thousand that ask at once: some hundred of expresspass give up waiting
+		echo "# $cc: $(($(credit xa fallbacks) - fell)) flows fell back"
+		# sender, receiver and what the hooks keep
+		expect "$cc: bytes of an idle flow beside reno's" $(((idle - reno_idle) * 1024 / 10000)) -le 2048
+		expect "$cc: kB that stay, beside reno" $((left - reno_left)) -le 2048
+	done
+}
+
+tracing=/sys/kernel/tracing
+
+trace_flows()
+{
+	mount -t tracefs none $tracing 2> /dev/null
+	echo > $tracing/trace
+	echo 1 > $tracing/events/fairlane/enable || fault "no tracepoints"
+}
+
+# traced TEXT...: lines of the trace with this text.
+traced() { grep -c "$*" $tracing/trace; }
+
+# Credits can be followed from outside, at both ends.
+test_trace()
+{
+	for cc in $controls; do
+		trace_flows
+		given=$(credit xb given) got=$(credit xa got) asked=$(credit xa asked)
+		flow -c $cc -b 500000 -L 1000 > /run/out || fault "$cc"
+		echo 0 > $tracing/events/fairlane/enable
+		expect "$cc: credits given, in the trace" "$(traced fl_credit_given: '.*:5000 .*gap_ns=[1-9]')" \
+			-eq $(($(credit xb given) - given))
+		expect "$cc: credits that came, in the trace" "$(traced fl_credit_got: '.*:5000 .*due_segs=[1-9]')" \
+			-eq $(($(credit xa got) - got))
+		expect "$cc: requests in the trace" "$(traced fl_credit_asked: '.*backlog_segs=')" \
+			-eq $(($(credit xa asked) - asked))
+	done
+}
+
 # Modules go while sockets have been using them, and come back.
 test_removal()
 {
@@ -291,5 +375,6 @@ if [ $# -gt 0 ]; then
 	run_tests 1 "$@"
 else
 	run_tests 1 credit_pays_for_all accepted peer_without_credit path_eats data_loss \
-		credit_loss reordering duplicates aborts switch poor_peers forged idle_flows removal
+		credit_loss reordering duplicates aborts switch poor_peers forged idle_flows \
+		many_idle trace removal
 fi
