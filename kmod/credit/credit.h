@@ -150,8 +150,8 @@ struct fl_receiver {
  * struct fl_pacer_ops - what a flow does in its port's queue
  * @turn: it is the turn of a flow, first in the queue: the flow leaves the queue or puts
  *	itself back. Context: port's lock. Return: is @m a credit to send?
- * @dropped: the own port has dropped the credit just given. Context: port's lock, which
- *	was given up in between
+ * @dropped: the limit of the own port has dropped the credit just given. Context: port's
+ *	lock, which was given up in between
  */
 struct fl_pacer_ops {
 	bool (*turn)(struct fl_receiver *r, u64 now_ns, struct fl_credit_msg *m);

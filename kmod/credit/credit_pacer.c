@@ -91,7 +91,11 @@ static enum hrtimer_restart fl_pacer_fire(struct hrtimer *timer)
 		spin_unlock(&p->lock);
 		err = fl_credit_send(sk, FL_CREDIT_DSCP_CREDIT, &m);
 		spin_lock(&p->lock);
-		if (unlikely(err))
+		/* Only what the port's limit drops is given again. Without a way (route or
+		 * carrier gone, a firewall) it is lost like others, so silence ends it: given
+		 * again, it was tried at the flow's rate for as long as the socket lived.
+		 */
+		if (unlikely(net_xmit_eval(err) > 0))
 			p->ops->dropped(r);
 		sock_put(sk);
 	}

@@ -319,7 +319,7 @@ static bool fl_receiver_turn(struct fl_receiver *r, u64 now_ns,
 }
 
 /**
- * fl_receiver_dropped() - the own port has dropped the credit just given
+ * fl_receiver_dropped() - the limit of the own port has dropped the credit just given
  * @r: the flow; caller holds the port's lock, which it gave up in between
  *
  * It is not on its way, so its number comes again.
