@@ -202,15 +202,15 @@ static void close_end(int *fd, bool with_reset)
 	*fd = -1;
 }
 
-/* Bytes that the flow may write now, of all that it has to. */
-static int64_t may_send(const struct flow *f)
+/* Bytes that the flow may write at a time, of all that it has to. */
+static int64_t may_send(const struct flow *f, int64_t now_ns)
 {
 	int64_t most = opt.bytes >= 0 ? opt.bytes : INT64_MAX, offered;
 
 	if (f->shut || f->s.tx < 0)
 		return 0;
 	if (opt.write_bytes) {
-		offered = opt.write_bytes * (1 + stream_now() / opt.write_ns);
+		offered = opt.write_bytes * (1 + now_ns / opt.write_ns);
 		most = offered < most ? offered : most;
 	}
 	most -= f->s.sent_bytes;
@@ -220,11 +220,11 @@ static int64_t may_send(const struct flow *f)
 }
 
 /* Writes what fits. */
-static void flow_send(struct flow *f)
+static void flow_send(struct flow *f, int64_t now_ns)
 {
 	int64_t want, n;
 
-	while ((want = may_send(f)) > 0) {
+	while ((want = may_send(f, now_ns)) > 0) {
 		n = stream_send(&f->s, want);
 		if (!n)
 			return;
@@ -252,9 +252,9 @@ static void flow_again(struct flow *f)
 }
 
 /* Reads what is there. */
-static void flow_receive(struct flow *f)
+static void flow_receive(struct flow *f, int64_t now_ns)
 {
-	stream_receive(&f->s);
+	stream_receive(&f->s, now_ns);
 	if (f->s.done && f->s.received_bytes != opt.bytes)
 		die("flow %d ended after %lld of %lld bytes", f->s.number,
 		    (long long)f->s.received_bytes, (long long)opt.bytes);
@@ -289,11 +289,14 @@ static bool refill(int64_t ns)
 	return limited;
 }
 
-/* Waits for events on all flows, at most until a time; -1: none. */
-static void wait_events(int64_t until_ns)
+/*
+ * Waits for events on all flows, at most until a time; -1: none. Return: the time after it.
+ * Asked for once: in the lab a call to the kernel is dear, as one for each flow would be.
+ */
+static int64_t wait_events(int64_t now_ns, int64_t until_ns)
 {
 	static struct pollfd *fds;
-	int64_t left = until_ns - stream_now();
+	int64_t left = until_ns - now_ns;
 	const struct pollfd *tx, *rx;
 	struct timespec ts;
 	struct flow *f;
@@ -303,7 +306,7 @@ static void wait_events(int64_t until_ns)
 		fds = calloc(1 + 2 * opt.flows, sizeof(*fds));
 	for (i = 0; i < opt.flows; i++) {
 		f = &flows[i];
-		fds[2 * i].fd = may_send(f) > 0 ? f->s.tx : -1;
+		fds[2 * i].fd = may_send(f, now_ns) > 0 ? f->s.tx : -1;
 		fds[2 * i].events = POLLOUT;
 		fds[2 * i + 1].fd = f->s.done ? -1 : f->s.rx;
 		fds[2 * i + 1].events = POLLIN;
@@ -316,6 +319,7 @@ static void wait_events(int64_t until_ns)
 	ts.tv_nsec = left % NS_PER_S;
 	if (ppoll(fds, 1 + 2 * opt.flows, until_ns < 0 ? NULL : &ts, NULL) < 0)
 		die("ppoll: %s", strerror(errno));
+	now_ns = stream_now();
 	if (fds[2 * opt.flows].revents)
 		opt.hold = false;
 	for (i = 0; i < opt.flows; i++) {
@@ -323,10 +327,11 @@ static void wait_events(int64_t until_ns)
 		tx = &fds[2 * i];
 		rx = &fds[2 * i + 1];
 		if (tx->fd >= 0 && tx->fd == f->s.tx && tx->revents)
-			flow_send(f);
+			flow_send(f, now_ns);
 		if (rx->fd >= 0 && rx->fd == f->s.rx && rx->revents)
-			flow_receive(f);
+			flow_receive(f, now_ns);
 	}
+	return now_ns;
 }
 
 /* Takes turns between the two controls on all flows. */
@@ -366,11 +371,11 @@ static bool finished(void)
 static void run_until(int64_t until_ns)
 {
 	static int64_t filled_ns, next_switch = -1;
-	int64_t t, next, tick;
+	int64_t t = stream_now(), next, tick;
 
 	if (next_switch < 0)
 		next_switch = opt.switch_ns;
-	for (t = stream_now(); (until_ns < 0 || t < until_ns) && !finished(); t = stream_now()) {
+	while ((until_ns < 0 || t < until_ns) && !finished()) {
 		next = until_ns;
 		if (opt.switches > 0 && (next < 0 || next_switch < next))
 			next = next_switch;
@@ -380,8 +385,8 @@ static void run_until(int64_t until_ns)
 		filled_ns = t;
 		if (tick && (next < 0 || tick < next))
 			next = tick;
-		wait_events(next);
-		if (opt.switches > 0 && stream_now() >= next_switch) {
+		t = wait_events(t, next);
+		if (opt.switches > 0 && t >= next_switch) {
 			switch_all();
 			next_switch += opt.switch_ns;
 			opt.switches--;

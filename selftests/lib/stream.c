@@ -78,20 +78,22 @@ void stream_note_gap(struct stream *s, int64_t now_ns)
 	s->last_ns = now_ns;
 }
 
-void stream_receive(struct stream *s)
+void stream_receive(struct stream *s, int64_t now_ns)
 {
-	int64_t t = stream_now();
 	ssize_t n;
 
-	while ((n = recv(s->rx, buffer, sizeof(buffer), 0)) > 0) {
+	do {
+		n = recv(s->rx, buffer, sizeof(buffer), 0);
+		if (n <= 0)
+			break;
 		if (memcmp(buffer, pattern_at(s, s->received_bytes), n))
 			die("flow %d: wrong data after byte %lld", s->number,
 			    (long long)s->received_bytes);
 		s->received_bytes += n;
-		stream_note_gap(s, t);
-	}
+		stream_note_gap(s, now_ns);
+	} while (n == sizeof(buffer));
 	if (n == 0)
 		s->done = true;
-	else if (errno != EAGAIN)
+	else if (n < 0 && errno != EAGAIN)
 		die("flow %d: recv: %s", s->number, strerror(errno));
 }

@@ -50,8 +50,8 @@ void stream_open(struct stream *s, int number, int tx, int rx);
 /* Sends at most @want bytes. Return: how many; 0: nothing fits. */
 int64_t stream_send(struct stream *s, int64_t want);
 
-/* Reads what is there and compares; other data than sent ends the program. */
-void stream_receive(struct stream *s);
+/* Reads what is there at @now_ns and compares; other data than sent ends the program. */
+void stream_receive(struct stream *s, int64_t now_ns);
 
 /* Notes in @gap_ns the time without data up to now. */
 void stream_note_gap(struct stream *s, int64_t now_ns);
