@@ -290,8 +290,9 @@ static bool refill(int64_t ns)
 }
 
 /*
- * Waits for events on all flows, at most until a time; -1: none. Return: the time after it.
- * Asked for once: in the lab a call to the kernel is dear, as one for each flow would be.
+ * Waits for events on all flows, at most until a time; -1: none, and serves them.
+ * The time is asked for once and not for each flow: in the lab a call to the kernel is dear.
+ * Return: the time at which the wait was over.
  */
 static int64_t wait_events(int64_t now_ns, int64_t until_ns)
 {
@@ -371,11 +372,12 @@ static bool finished(void)
 static void run_until(int64_t until_ns)
 {
 	static int64_t filled_ns, next_switch = -1;
-	int64_t t = stream_now(), next, tick;
+	int64_t t, next, tick;
 
 	if (next_switch < 0)
 		next_switch = opt.switch_ns;
-	while ((until_ns < 0 || t < until_ns) && !finished()) {
+	/* writing and reading take time: what is left to wait for is of now */
+	for (t = stream_now(); (until_ns < 0 || t < until_ns) && !finished(); t = stream_now()) {
 		next = until_ns;
 		if (opt.switches > 0 && (next < 0 || next_switch < next))
 			next = next_switch;
@@ -385,8 +387,7 @@ static void run_until(int64_t until_ns)
 		filled_ns = t;
 		if (tick && (next < 0 || tick < next))
 			next = tick;
-		t = wait_events(t, next);
-		if (opt.switches > 0 && t >= next_switch) {
+		if (wait_events(t, next) >= next_switch && opt.switches > 0) {
 			switch_all();
 			next_switch += opt.switch_ns;
 			opt.switches--;
