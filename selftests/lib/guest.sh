@@ -3,7 +3,7 @@
 #
 # What the tests in the lab's guest share, sourced by the name in $LIB: of a clone below
 # /tmp the guest sees only the folders that its command line names. Tests are functions test_NAME that
-# call fault or expect; each gets a fresh topology from net(), which the script
+# call fault or expect, or skip_test; each gets a fresh topology from net(), which the script
 # defines and drop_net() removes. Most have this one, of three_nodes():
 #
 #	LEFT --- ROUTER --- RIGHT	e0 of LEFT and RIGHT, west and east of ROUTER
@@ -13,6 +13,7 @@
 # For messages, also from inside a command substitution.
 exec 9>&1
 fault_mark=/run/fault
+skip_mark=/run/skip
 
 # Notes that the present test has failed, and why.
 fault()
@@ -20,6 +21,9 @@ fault()
 	printf '%s\n' "$*" | sed 's/^/# /' >&9
 	: > $fault_mark
 }
+
+# Notes that the present test cannot run here, and why. A fault counts more.
+skip_test() { printf '%s\n' "$*" > $skip_mark; }
 
 # expect WHAT VALUE OP WANT
 expect()
@@ -127,7 +131,7 @@ run_tests()
 	[ $number -gt 0 ] || echo "KTAP version 1"
 	for name in "$@"; do
 		number=$((number + 1))
-		rm -f $fault_mark
+		rm -f $fault_mark $skip_mark
 		if ! type "test_$name" > /dev/null 2>&1; then
 			fault "there is no such test"
 		elif net; then
@@ -139,6 +143,8 @@ run_tests()
 			type show_state > /dev/null 2>&1 && show_state | sed 's/^/# /'
 			echo "not ok $number $name"
 			failed=1
+		elif [ -e $skip_mark ]; then
+			echo "ok $number $name # SKIP $(cat $skip_mark)"
 		else
 			echo "ok $number $name"
 		fi

@@ -391,7 +391,7 @@ test_recipes()
 # The playbook, twice: something changes once. It takes a while: Python.
 test_playbook()
 {
-	command -v ansible-playbook > /dev/null || { echo "# no ansible-playbook: apt install ansible-core" >&9; return; }
+	command -v ansible-playbook > /dev/null || { skip_test "no ansible-playbook: scripts/deps recipes"; return; }
 	fabric_file
 	sed -i '/swp9/d' $file
 	mkdir -p /run/etc /run/ansible /dev/shm && mount -t tmpfs none /dev/shm
