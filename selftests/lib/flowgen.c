@@ -23,7 +23,8 @@
  *
  * where end is when the last byte came. Ends when all flows are done, at the limit, or
  * with the last event. Times are those of the kernel's clock: virtual in the lab; what
- * has no limit (-L 0, -h, -s) waits for nothing but data, however slow the machine.
+ * has no limit (-L 0, -h, -s) waits for nothing but data, however slow the machine. -g is
+ * the limit of each flow's silence: while it has data that has not come, something comes.
  * Exit status 0: all flows did what was asked, 1: not, with a sentence.
  */
 #define _GNU_SOURCE
@@ -60,6 +61,7 @@
  * @mbps: what the application writes; -1: all it can
  * @budget: bytes it may write still
  * @abort_at: bytes received after which an end resets, in a storm
+ * @owes_ns: since when data waits or is on its way of which nothing has come
  * @shut: the sender is done
  */
 struct flow {
@@ -69,6 +71,7 @@ struct flow {
 	double mbps;
 	double budget;
 	int64_t abort_at;
+	int64_t owes_ns;
 	bool shut;
 };
 
@@ -82,6 +85,7 @@ static struct {
 	unsigned int deadline_us;	/* 0: none is set */
 	int64_t bytes;			/* of each flow, -1: until the end */
 	int64_t limit_ns, switch_ns;
+	int64_t silence_ns;		/* longest of a flow that has data, 0: any */
 	int64_t write_bytes;		/* offered every write_ns, 0: all at once */
 	int64_t write_ns;
 	long switches, storm;
@@ -225,6 +229,8 @@ static void flow_send(struct flow *f, int64_t now_ns)
 	int64_t want, n;
 
 	while ((want = may_send(f, now_ns)) > 0) {
+		if (f->s.sent_bytes == f->s.received_bytes)
+			f->owes_ns = now_ns;
 		n = stream_send(&f->s, want);
 		if (!n)
 			return;
@@ -255,6 +261,7 @@ static void flow_again(struct flow *f)
 static void flow_receive(struct flow *f, int64_t now_ns)
 {
 	stream_receive(&f->s, now_ns);
+	f->owes_ns = now_ns;
 	if (f->s.done && f->s.received_bytes != opt.bytes)
 		die("flow %d ended after %lld of %lld bytes", f->s.number,
 		    (long long)f->s.received_bytes, (long long)opt.bytes);
@@ -287,6 +294,16 @@ static bool refill(int64_t ns)
 	for (; udp_budget >= DATAGRAM_BYTES; udp_budget -= DATAGRAM_BYTES)
 		sendto(udp, data, sizeof(data), 0, (struct sockaddr *)&to, length);
 	return limited;
+}
+
+/* Ends the program if a flow with data has been silent for too long. */
+static void note_silence(const struct flow *f, int64_t now_ns)
+{
+	if (opt.silence_ns && f->s.sent_bytes > f->s.received_bytes &&
+	    now_ns - f->owes_ns > opt.silence_ns)
+		die("flow %d has been silent for %lld ms: %lld of %lld bytes have come", f->s.number,
+		    (long long)(now_ns - f->owes_ns) / 1000000,
+		    (long long)f->s.received_bytes, (long long)f->s.sent_bytes);
 }
 
 /*
@@ -331,6 +348,7 @@ static int64_t wait_events(int64_t now_ns, int64_t until_ns)
 			flow_send(f, now_ns);
 		if (rx->fd >= 0 && rx->fd == f->s.rx && rx->revents)
 			flow_receive(f, now_ns);
+		note_silence(f, now_ns);
 	}
 	return now_ns;
 }
@@ -351,7 +369,7 @@ static void switch_all(void)
 static bool finished(void)
 {
 	static bool held, said;
-	int64_t enough = opt.bytes >= 0 ? opt.bytes - 1 : STREAM_CHUNK_BYTES;
+	int64_t enough = opt.bytes >= 0 ? opt.bytes - 1 : opt.write_bytes ? 0 : STREAM_CHUNK_BYTES;
 	int i;
 
 	held |= opt.hold;
@@ -387,6 +405,8 @@ static void run_until(int64_t until_ns)
 		filled_ns = t;
 		if (tick && (next < 0 || tick < next))
 			next = tick;
+		if (opt.silence_ns && (next < 0 || t + opt.silence_ns / 4 < next))
+			next = t + opt.silence_ns / 4;
 		if (wait_events(t, next) >= next_switch && opt.switches > 0) {
 			switch_all();
 			next_switch += opt.switch_ns;
@@ -520,6 +540,7 @@ static const char usage_text[] =
 "  -S CC@TIMES@US takes turns between CC and that of -c\n"
 "  -e             senders close with their data still queued\n"
 "  -L MS          ends then (10000, with events the last one); 0: no limit\n"
+"  -g MS          no flow that has data is silent for longer\n"
 "  -h             says \"holding\" when data flows, without -b for ever, or when all has\n"
 "                 come, and goes on until stdin ends\n"
 "  -s NUMBER      so many connections, each reset by one end somewhere\n";
@@ -551,6 +572,9 @@ static bool parse_number(int c, const char *text)
 		break;
 	case 'L':
 		opt.limit_ns = value * 1e6;
+		break;
+	case 'g':
+		opt.silence_ns = value * 1e6;
 		break;
 	case 'D':
 		opt.deadline_us = value;
@@ -620,7 +644,7 @@ int main(int argc, char **argv)
 	int c, i;
 
 	prctl(PR_SET_TIMERSLACK, 1);
-	while ((c = getopt(argc, argv, "f:t:a:p:n:b:c:l:q:D:B:w:S:L:s:reh")) != -1)
+	while ((c = getopt(argc, argv, "f:t:a:p:n:b:c:l:q:D:B:w:S:L:g:s:reh")) != -1)
 		if (!(optarg && parse_number(c, optarg)) && !parse_other(c, optarg))
 			usage();
 	if (argc == 1 || opt.flows < 1 || (opt.hold && opt.storm))

@@ -6,7 +6,9 @@
 # their settings, controls and queues change and their path loses, repeats, reorders,
 # damages and goes away. A round takes a second of virtual time and more. In each:
 #
-#	new flows, of which every byte must come, and be right; flowgen looks
+#	new flows, of which every byte must come, and be right; flowgen looks. Nobody who has
+#		data is silent for longer than $silence_ms, neither they nor those that stay: all
+#		together are a tenth of the line, so right of way is never far
 #	one change of what is live
 #	one fault of the path, which ends before the round
 #
@@ -22,6 +24,9 @@ controls='prioplus prioplus-ledbat swift ledbat d2tcp soze expresspass flexpass 
 changes='prio weight off cc cc_back policy profile queue namespace reset'
 faults='loss duplicate reorder damage delay flap silence_of_acks none'
 failslab=/sys/kernel/debug/failslab
+silence_ms=10000
+mount -t debugfs none /sys/kernel/debug 2> /dev/null
+[ ! -e $failslab/probability ] || faults="$faults allocations"
 
 drop_net() { drop_nodes ca cr cb cn; }
 
@@ -68,6 +73,7 @@ hurt()
 	damage)		netem ca 'corrupt 2%' ;;
 	delay)		netem cb 'delay 100us 50us' ;;
 	silence_of_acks) netem cb 'loss 10%' ;;
+	allocations)	fail_allocations 10 ;;
 	flap)		ip -n cr link set east down; sleep 0.1; ip -n cr link set east up ;;
 	esac
 }
@@ -77,6 +83,7 @@ heal()
 	case $1 in
 	loss|duplicate|reorder|damage)	tc -n ca qdisc del dev e0 root ;;
 	delay|silence_of_acks)		tc -n cb qdisc del dev e0 root ;;
+	allocations)			fail_allocations 0 ;;
 	esac
 }
 
@@ -109,30 +116,30 @@ kept_kb()
 
 now_ms() { awk '{ print int($1 * 1000) }' /proc/uptime; }
 
-# Allocations that may fail do, if the kernel can have them fail: of packets, not of processes.
+# Of each 100 allocations that cannot wait, packets mostly, $1 fail; of those that have failed
+# so far, $failed_allocations is the number.
+failed_allocations=0
 fail_allocations()
 {
-	mount -t debugfs none /sys/kernel/debug 2> /dev/null
-	[ -e $failslab/probability ] || return 0
-	echo "$1" > $failslab/probability
+	[ "$1" -gt 0 ] || failed_allocations=$((failed_allocations + 1000000 - $(cat $failslab/times)))
+	echo 1000000 > $failslab/times
 	echo Y > $failslab/ignore-gfp-wait
-	echo -1 > $failslab/times
 	echo 0 > $failslab/verbose
+	echo "$1" > $failslab/probability
 }
 
 test_half_an_hour()
 {
 	connections=0 bytes=0 rounds=0 early='' longest=0 longest_is=''
-	# Those that stay: mostly silent, told of all changes.
+	# Those that stay: they have a little to say each second, and are told of all changes.
 	mkfifo /run/stay
-	flow -p 5900 -c prioplus -n 300 -q 1-6 -b 20000 -h < /run/stay > /run/staying 2>&1 &
+	flow -p 5900 -c prioplus -n 300 -q 1-6 -b -1 -w 1400@1000000 -g $silence_ms -h < /run/stay > /run/staying 2>&1 &
 	stayer=$!
 	exec 8> /run/stay
 	until grep -q holding /run/staying; do
 		kill -0 $stayer 2> /dev/null || { fault "flows that stay: $(cat /run/staying)"; return; }
 		sleep 0.1
 	done
-	fail_allocations 2
 	plan > /run/plan
 	while read -r round flows cc size what bad draw; do
 		rounds=$round
@@ -140,8 +147,7 @@ test_half_an_hour()
 		hurt $bad
 		listener=
 		[ $cc != d2tcp ] || listener='-l d2tcp'
-		# nobody who has data and right of way is silent for that long
-		flow -p $port -c $cc $listener -n $flows -b $size -q 1-6 -L 60000 > /run/flow 2>&1 &
+		flow -p $port -c $cc $listener -n $flows -b $size -q 1-6 -g $silence_ms -L 60000 > /run/flow 2>&1 &
 		one=$! began=$(now_ms)
 		sleep 0.02
 		change $what $draw
@@ -157,15 +163,16 @@ test_half_an_hour()
 		[ $round -ne $((ROUNDS / 4)) ] || early=$(kept_kb)
 		[ ! -e $fault_mark ] || break
 	done < /run/plan
-	fail_allocations 0
 	echo "# $rounds rounds, $connections connections, $bytes bytes, $(cut -d' ' -f1 /proc/uptime) s of virtual time"
 	echo "# longest transfer: $longest ms: $longest_is"
 	head -n "$rounds" /run/plan | awk '{ n["change " $5]++; n["fault " $6]++; n["control " $3]++ }
 		END { for (k in n) print "# " k, n[k] }' | sort
+	[ ! -e $failslab/probability ] || echo "# allocations that failed: $failed_allocations"
 	# the path was as bad as the plan says
 	for c in TcpRetransSegs:ca TcpInCsumErrors:cb TcpExtTCPDSACKOldSent:cb TcpExtTCPOFOQueue:cb; do
 		expect "$c" "$(counter ${c#*:} ${c%:*})" -gt 0
 	done
+	[ $rounds -lt 100 ] || [ ! -e $failslab/probability ] || expect "allocations that failed" $failed_allocations -gt 0
 	kill -0 $stayer 2> /dev/null || fault "flows that stay have gone: $(tail -n 3 /run/staying)"
 	late=$(kept_kb)
 	echo "# kernel memory after a quarter ${early:-?} KiB, at the end $late KiB"
