@@ -117,6 +117,41 @@ test_switch_falls_silent()
 	expect "drops" "$(drops)" -eq 0
 }
 
+# A router behind the bottleneck writes over what ports tell. With "no queue" the RTT tells of
+# the queue, so nobody is faster than the path. With the longest there is, flows are slow or
+# wait, as they would if it dropped their packets, and go on when it stops to. Nobody has said
+# what the line is: the device can ten times as much.
+test_lying_router()
+{
+	load_modules tcp_soze tcp_hpcc tcp_powertcp || fault "no modules"
+	set_a line_rate_mbps 10000
+	tc -n ob qdisc replace dev e0 clsact
+	for cc in prioplus swift soze hpcc powertcp; do
+		case $cc in
+		hpcc)		option=0xfd08464d most=0x03ff stamp=load ;;
+		powertcp)	option=0xfd08464d most=0x03ff stamp=power ;;
+		*)		option=0xfd08464c most=0xfffe stamp=soze ;;
+		esac
+		for word in 0x0000 $most; do
+			tc -n or qdisc replace dev east root handle 1: fabric limit 1mb stamp $stamp
+			tc -n ob filter add dev e0 ingress protocol ip u32 match u32 $option 0xffffffff at 40 \
+				action pedit munge offset 44 u16 set $word pipe action csum tcp || fault "filter"
+			flow -c $cc -q 3 -n 2 -b -1 150:all:mark 400:all:mark > /run/a &
+			sleep 0.15
+			tc -n ob filter del dev e0 ingress
+			wait $!
+			sum=$(awk '$2 == 150 { x += $6 } END { print x }' /run/a)
+			after=$(awk '$2 == 400 { x += $6 } END { print x }' /run/a)
+			echo "# $cc, $word: $sum bytes, $after afterwards, drops $(drops)"
+			[ $word != 0x0000 ] || expect "$cc: bytes in 150 ms without a word of queues" "$sum" -ge 14000000
+			expect "$cc, $word: drops" "$(drops)" -eq 0
+			# 29 MB without interruption
+			expect "$cc, $word: bytes in 250 ms afterwards" "$after" -ge 5000000
+			tc -n or qdisc del dev east root
+		done
+	done
+}
+
 # Losses: ACKs full of SACK blocks have no room for the option.
 test_losses()
 {
@@ -244,5 +279,5 @@ trap 'drop_net' EXIT
 # The stack distrusts times below 1 us, and booting takes none here.
 sleep 0.01
 load || exit 1
-tests=${*:-live peer_falls_silent switch_falls_silent losses hops line_rate line_rate_of_many removal}
+tests=${*:-live peer_falls_silent switch_falls_silent lying_router losses hops line_rate line_rate_of_many removal}
 run_tests 1 $tests

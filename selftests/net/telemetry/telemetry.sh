@@ -14,7 +14,7 @@ set -u
 : "${MODULES:?folder of the modules}"
 
 load() { load_modules fairlane tcp_soze; }
-drop_net() { drop_nodes ta tr tb; }
+drop_net() { drop_nodes ta tr tb tc; }
 flow() { flowgen -f ta -t tb -a 10.0.2.1 "$@"; }
 
 # A fresh topology.
@@ -313,11 +313,126 @@ test_on_demand()
 	undamaged
 }
 
+# Counts of all that $1 has heard and said, of every kind: telemetry, messages, credit. Not what
+# its settings are.
+heard_and_said()
+{
+	for file in telemetry credit; do
+		in_ns "$1" awk 'NF == 2 && $1 != "credit" && $1 != "telemetry" { print $1, $2 }' /proc/net/fairlane_$file
+	done
+	in_ns "$1" nstat -asz | awk '/^IcmpOut/ { print $1, $2 }'
+}
+
+# What a stranger may send to both ends of a connection: options that TCP takes in, and messages
+# as border routers send them, about data of ours.
+say_everything()
+{
+	# nothing is in flight then, which the numbers would be behind
+	events='5:all:mbps=0' at=10
+	for options in fd08464c0010ffff fd08464d0010ffff fd08464d80108010 fd0c4658100000000000ffff \
+			fd084658ffc00001 fd09464c0000ffff01010101; do
+		events="$events $at:all:inject=$options"
+		at=$((at + 1))
+	done
+	flow -c cubic -n 2 -b -1 $events 20:all:mark > /run/a 2> /run/errors || fault "$(cat /run/errors)"
+	in_ns tr python3 -c '
+import socket, struct
+out = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_RAW)
+addr = [socket.inet_aton(a) for a in ("10.0.2.1", "10.0.1.1")]
+quoted = struct.pack("!BBHHHBBH4s4s", 0x45, 0, 1500, 1, 0, 64, 6, 0, addr[1], addr[0]) + struct.pack("!HHIIBBHHH", 5000, 5000, 1, 1, 0x50, 0x10, 1000, 0, 0)
+body = struct.pack("!HH", 0x464d, 0x8b00) + quoted
+def checksum(data):
+    total = sum(struct.unpack("!%dH" % (len(data) // 2), data))
+    total = (total & 0xffff) + (total >> 16)
+    return ~((total & 0xffff) + (total >> 16)) & 0xffff
+icmp = struct.pack("!BBH", 253, 0, checksum(struct.pack("!BBH", 253, 0, 0) + body)) + body
+ip = struct.pack("!BBHHHBBH4s4s", 0x45, 0, 20 + len(icmp), 1, 0, 64, 1, 0, addr[0], addr[1])
+for i in range(20):
+    out.sendto(ip + icmp, ("10.0.1.1", 0))' || fault "no messages"
+	sleep 0.01
+}
+
+# Modules that nobody uses: whatever comes is neither looked at nor answered, and frames of ports
+# have no receiver. Then hosts that were told to listen: they hear the same words.
+test_unused()
+{
+	load_modules fairlane_credit tcp_mlcc || fault "no modules"
+	tc -n tr qdisc replace dev east root pfifo limit 1000
+	for n in ta tb; do
+		in_ns $n sysctl -q -w net.fairlane.telemetry=1 net.fairlane.credit=0
+	done
+	# hooks stay for a while
+	sleep 12
+	for n in ta tb; do
+		heard_and_said $n > /run/before-$n
+	done
+	say_everything
+	for n in ta tb; do
+		expect "hooks of $n" "$(told $n hooked)" -eq 0
+		expect "$n has heard or said" "$(heard_and_said $n | diff /run/before-$n -)" = ''
+	done
+	expect "frames of ports" "$(grep -ciE '^88b5|^8808' /proc/net/ptype)" -eq 0
+	for n in ta tb; do
+		in_ns $n sysctl -q -w net.fairlane.telemetry=2 net.fairlane.credit=1
+	done
+	say_everything
+	expect "requests heard if told to" "$(in_ns tb awk '$1 == "requests" { print $2 }' /proc/net/fairlane_credit)" -ge 1
+	expect "malformed ones if told to" "$(told tb bad)" -ge 1
+	tc -n tr qdisc replace dev east root handle 1: fabric bands 2 switch 1 switch-port 0 frames both band 1 queue isolate || fault "isolate"
+	expect "frames of a port that isolates" "$(grep -ciE '^88b5' /proc/net/ptype)" -eq 1
+	tc -n tr qdisc replace dev east root pfifo limit 1000
+}
+
+# A third host, tc, at tr, and the bottleneck in ta's own port: flows to tb and tc share it.
+shared_bottleneck()
+{
+	ip netns add tc && ip -n tc link set lo up &&
+	in_ns tc sysctl -q -w net.fairlane.telemetry=2 net.ipv4.tcp_no_metrics_save=1 &&
+	lablink-ctl add e0 netns tc peer far netns tr rate 10gbit delay 2us &&
+	host_address tc 3 '' && ip -n tr link set far up &&
+	ip -n tr addr add 10.0.3.254/24 dev far &&
+	tc -n tr qdisc replace dev east root pfifo limit 1000 &&
+	tc -n tr qdisc replace dev west root handle 1: fabric limit 1mb &&
+	lablink-ctl set east netns tr rate 10gbit && lablink-ctl set e0 netns tb rate 10gbit &&
+	tc -n ta qdisc replace dev e0 root handle 1: fabric rate 1gbit limit 1mb stamp soze
+}
+
+# A receiver that says "no queue" in each ACK gets more than its share, from flows that share the
+# bottleneck. They go on, and what they believe of their own paths is as before.
+test_lying_receiver()
+{
+	shared_bottleneck || fault "no third host"
+	flowgen -f ta -t tc -a 10.0.3.1 -c cubic -b 1000 > /dev/null
+	flowgen -f ta -t tc -a 10.0.3.1 -p 5300 -c soze -b -1 -L 400 > /run/honest &
+	flow -c soze -b -1 -L 400 > /run/a
+	wait
+	fair=$(field received 0 /run/honest)
+	expect "share beside an honest one, bytes in 0.4 s" "$fair" -ge 20000000
+	tc -n tb qdisc replace dev e0 clsact
+	tc -n tb filter add dev e0 egress protocol ip u32 match u32 0xfd08464c 0xffffffff at 40 \
+		action pedit munge offset 46 u16 set 0 pipe action csum tcp || fault "filter"
+	flowgen -f ta -t tc -a 10.0.3.1 -p 5300 -c soze -b -1 400:0:mark 700:0:mark > /run/honest &
+	flow -c soze -b -1 -L 400 > /run/a
+	sleep 0.2
+	queue=$(fairlane -n ta -j flow show dport 5300 | jq '[.[].queue_ns] | add')
+	wait
+	beside=$(awk '$2 == 400 { print $6 }' /run/honest)
+	after=$(awk '$2 == 700 { print $6 }' /run/honest)
+	echo "# beside a liar: $beside bytes of $fair, the liar $(field received 0 /run/a)"
+	expect "the liar's bytes" "$(field received 0 /run/a)" -gt "$fair"
+	expect "bytes beside it" "$beside" -ge 100000
+	expect "longest silence beside it, us" "$(awk '$2 == 400 { print $8 }' /run/honest)" -le 50000
+	# 35 MB is all of the line
+	expect "bytes in 0.3 s after it" "$after" -ge 33000000
+	expect "queue that the other one's own ACKs tell, ns" "$queue" -gt 0
+	ip netns del tc
+}
+
 # A host whose device is in a VRF, which sends each packet through the hook twice.
 test_vrf()
 {
 	if ! ip -n ta link add vrf0 type vrf table 10 2> /dev/null; then
-		echo "# no VRF in this kernel" >&9
+		skip_test "no VRF in this kernel"
 		return
 	fi
 	if ! { ip -n ta link set vrf0 up && ip -n ta link set e0 master vrf0; }; then
@@ -382,5 +497,5 @@ trap 'drop_net' EXIT
 # The stack distrusts times below 1 us, and booting takes none here.
 sleep 0.01
 load || exit 1
-tests=${*:-round_trip both_ways removal no_room eaten damaged signed fallback on_demand vrf silent_bottleneck many_flows}
+tests=${*:-round_trip both_ways removal no_room eaten damaged signed fallback on_demand unused lying_receiver vrf silent_bottleneck many_flows}
 run_tests 1 $tests
