@@ -388,6 +388,52 @@ test_recipes()
 	undo
 }
 
+# cni ADD|DEL: what a container runtime does with the list $list for the namespace cpod. Plugins are
+# called one after the other, each with what the one before has said.
+cni()
+{
+	local i said=null
+
+	for i in 0 1; do
+		jq --argjson i $i --argjson said "$said" '. as $all | .plugins[$i] +
+			{cniVersion: $all.cniVersion, name: $all.name} + if $said then {prevResult: $said} else {} end' "$list" |
+			CNI_COMMAND=$1 CNI_CONTAINERID=pod CNI_NETNS=/run/netns/cpod CNI_IFNAME=eth0 CNI_PATH=/usr/lib/cni \
+			"/usr/lib/cni/$(jq -r ".plugins[$i].type" "$list")" > /run/said || { cat /run/said; return 1; }
+		[ "$1" = DEL ] || said=$(cat /run/said)
+	done
+}
+
+# The recipe for CNI with Debian's plugins: a pod has the settings before it has a device, and
+# what is its own before its device has sent anything of it; its first connection has its class.
+test_cni()
+{
+	local list=/run/10-fairlane.conflist own
+
+	[ -x /usr/lib/cni/ptp ] || { skip_test "no CNI plugins: scripts/deps recipes"; return; }
+	fabric_file
+	fairlane apply $file > /run/out 2>&1 || fault "apply: $(cat /run/out)"
+	jq '.plugins[0].ipam.dataDir = "/run/cni"' "$TOOL_FILES/10-fairlane.conflist" > $list
+	ip netns add cpod
+	expect "settings without a device" "$(fairlane -n cpod save)" = "$fabric_settings"
+	cni ADD > /run/out 2>&1 || fault "ADD: $(cat /run/out)"
+	own=${fabric_settings/noise_ns 2000/noise_ns 5000}
+	expect "settings of the pod" "$(fairlane -n cpod save)" = "$own"
+	expect "control of the pod" "$(in_ns cpod sysctl -n net.ipv4.tcp_congestion_control)" = prioplus
+	expect "settings of the host" "$(fairlane save)" = "$fabric_settings"
+	expect "what the pod has sent by TCP" "$(counter cpod TcpOutSegs)" -eq 0
+	iperf3 -s -p 5201 > /dev/null 2>&1 &
+	pids+=($!)
+	sleep 0.1
+	ip netns exec cpod bash -c 'exec 5<> /dev/tcp/10.88.0.1/5201; exec sleep 1000' &
+	pids+=($!)
+	sleep 0.1
+	expect "the first flow" "$(fairlane -n cpod -j flow show dport 5201 | jq -c '.[0] | [.cc, .prio, .weight]')" = '["prioplus",1,2.5]'
+	kill "${pids[@]}" 2> /dev/null
+	cni DEL > /run/out 2>&1 || fault "DEL: $(cat /run/out)"
+	ip netns del cpod
+	undo
+}
+
 # The playbook, twice: something changes once. It takes a while: Python.
 test_playbook()
 {
