@@ -125,11 +125,16 @@ static void ml_heard_near(struct ml_flow *fl, const struct fl_tel *tel, u64 now_
 	bool turned = ml_on_near(&fl->ml, now_ns, max(fl_load_time(word), fl->least_rtt));
 
 	if (first && start > fl->hp.core.rate) {
-		hp_restart(&fl->hp.g, now_ns, start);
-		ml_started(&fl->ml, now_ns);
-	} else if (!ml_starting(&fl->ml, now_ns)) {
-		hp_on_load(&fl->hp.core, &fl->hp.par, load, turned, limited);
+		ml_started(&fl->ml, now_ns, fl->hp.par.whole_bytes);
+	} else {
+		if (ml_starting(&fl->ml, now_ns))
+			return;
+		start = ml_double(&fl->ml, now_ns, fl->hp.core.rate, load);
 	}
+	if (start)
+		hp_restart(&fl->hp.g, now_ns, start);
+	else
+		hp_on_load(&fl->hp.core, &fl->hp.par, load, turned, limited);
 }
 
 /* A message is the first that the flow hears: the handshake has measured its RTT. Return: it has */

@@ -19,6 +19,7 @@ void ml_again(struct ml_core *ml)
 	ml->border = false;
 	ml->near = false;
 	ml->heard = false;
+	ml->goal = 0;
 }
 
 /**
@@ -72,29 +73,35 @@ bool ml_on_near(struct ml_core *ml, u64 now_ns, u8 rtt)
  * @load: the load that has come, << FL_LOAD_HOST_SHIFT
  *
  * HPCC's steps would take a flow from its initial window to its share in hundreds of rounds. The
- * paper's flows begin with the line's rate, blindly. This one begins with a part of the line, less
- * if something waits already.
+ * paper's flows begin with the line's rate, blindly. This one begins with a part of its share, less
+ * if something waits already, and doubles (ml_double()). What the flows of one host add up to waits
+ * in that host, and the near loop is as long as that queue: when 256 flows of 8 hosts on 100 Gbit/s
+ * began with whole shares, their leaf's queue grew for 1.7 ms to 22 MB, although all were told to
+ * slow down after .4 ms.
  *
  * Return: bytes/s.
  */
 u64 ml_start(const struct ml_core *ml, u64 share, u32 load)
 {
+	share >>= ML_START_SHIFT;
 	if (load > BIT(FL_LOAD_HOST_SHIFT))
 		share = div_u64(share << FL_LOAD_HOST_SHIFT, load);
 	return ml_rate(ml, share);
 }
 
 /**
- * ml_started() - the rate of ml_start() is in force
+ * ml_started() - the rate of ml_start() or ml_double() is in force
  * @ml: the flow
  * @now_ns: monotonic time, ns
+ * @goal: rate to double up to, bytes/s
  *
  * The port needs the time over which it averages, and the way there and back, until it tells a load
  * that has this rate in it. Flows that start together and go by a line that was empty would all
  * send with their own line's rate: 8 of 25 Gbit/s on 100 Gbit/s had a queue of .9 MB.
  */
-void ml_started(struct ml_core *ml, u64 now_ns)
+void ml_started(struct ml_core *ml, u64 now_ns, u64 goal)
 {
+	ml->goal = goal;
 	ml->start_ns = now_ns + ((u64)ML_START_ROUNDS << (FL_LOAD_RTT_NS_SHIFT + ml->near_rtt));
 }
 
@@ -102,6 +109,29 @@ void ml_started(struct ml_core *ml, u64 now_ns)
 bool ml_starting(const struct ml_core *ml, u64 now_ns)
 {
 	return now_ns < ml->start_ns;
+}
+
+/**
+ * ml_double() - a load has come that has the rate in it: may a flow that begins go on?
+ * @ml: the flow
+ * @now_ns: monotonic time, ns
+ * @rate: its rate, bytes/s
+ * @load: the load that has come, << FL_LOAD_HOST_SHIFT
+ *
+ * Nothing waits: it doubles, up to its share. Otherwise it has begun.
+ *
+ * Return: the new rate, bytes/s; 0: the law goes on.
+ */
+u64 ml_double(struct ml_core *ml, u64 now_ns, u64 rate, u32 load)
+{
+	u64 goal = ml_rate(ml, ml->goal);
+
+	if (rate >= goal || load > BIT(FL_LOAD_HOST_SHIFT)) {
+		ml->goal = 0;
+		return 0;
+	}
+	ml_started(ml, now_ns, goal);
+	return min_t(u64, 2 * rate, goal);
 }
 
 /**

@@ -13,6 +13,8 @@
 #define ML_EXPIRE_RTTS		4
 /* Loads that come for so many rounds of the near loop after a start are those from before it. */
 #define ML_START_ROUNDS		4
+/* A flow begins with this part of its share of a line that it finds. */
+#define ML_START_SHIFT		2
 
 /**
  * struct ml_core - what a flow has been told
@@ -21,6 +23,7 @@
  * @near_ns: when the last load of the near loop came
  * @turn_ns: when the present round of the near loop began
  * @start_ns: until then loads are older than the rate
+ * @goal: share that the flow that begins doubles up to, bytes/s; 0: it goes by the law
  * @near_rtt: time of the near loop, as of fl_load_rtt()
  * @border: @told is in force
  * @near: so is the near loop
@@ -32,6 +35,7 @@ struct ml_core {
 	u64 near_ns;
 	u64 turn_ns;
 	u64 start_ns;
+	u64 goal;
 	u8 near_rtt;
 	bool border;
 	bool near;
@@ -43,7 +47,8 @@ bool ml_apart(const struct ml_core *ml);
 void ml_on_tell(struct ml_core *ml, u64 now_ns, u64 rate);
 bool ml_on_near(struct ml_core *ml, u64 now_ns, u8 rtt);
 u64 ml_start(const struct ml_core *ml, u64 share, u32 load);
-void ml_started(struct ml_core *ml, u64 now_ns);
+void ml_started(struct ml_core *ml, u64 now_ns, u64 goal);
+u64 ml_double(struct ml_core *ml, u64 now_ns, u64 rate, u32 load);
 bool ml_starting(const struct ml_core *ml, u64 now_ns);
 void ml_expire(struct ml_core *ml, u64 now_ns, u64 rtt_ns);
 u64 ml_rate(const struct ml_core *ml, u64 rate);

@@ -73,13 +73,13 @@ TEST(begin_with_a_share)
 	struct ml_core ml = { 0 };
 
 	/* nothing is told before the first ACK comes */
-	CHECK_EQ(ml_start(&ml, 6 * GBIT, 1 << 15), 6 * GBIT);
-	CHECK_EQ(ml_start(&ml, 6 * GBIT, 2 << FL_LOAD_HOST_SHIFT), 3 * GBIT);
+	CHECK_EQ(ml_start(&ml, 6 * GBIT, 1 << 15), 3 * GBIT / 2);
+	CHECK_EQ(ml_start(&ml, 6 * GBIT, 2 << FL_LOAD_HOST_SHIFT), 3 * GBIT / 4);
 	ml_on_tell(&ml, 1000, 10 * GBIT);
-	CHECK_EQ(ml_start(&ml, 6 * GBIT, 1 << 15), 6 * GBIT);
-	CHECK_EQ(ml_start(&ml, 6 * GBIT, 1 << FL_LOAD_HOST_SHIFT), 6 * GBIT);
-	CHECK_EQ(ml_start(&ml, 6 * GBIT, 4 << FL_LOAD_HOST_SHIFT), 3 * GBIT / 2);
-	CHECK_EQ(ml_start(&ml, 25 * GBIT, 0), 10 * GBIT);
+	CHECK_EQ(ml_start(&ml, 6 * GBIT, 1 << 15), 3 * GBIT / 2);
+	CHECK_EQ(ml_start(&ml, 6 * GBIT, 1 << FL_LOAD_HOST_SHIFT), 3 * GBIT / 2);
+	CHECK_EQ(ml_start(&ml, 6 * GBIT, 4 << FL_LOAD_HOST_SHIFT), 3 * GBIT / 8);
+	CHECK_EQ(ml_start(&ml, 48 * GBIT, 0), 10 * GBIT);
 }
 
 /* Loads that are older than that beginning: four rounds of the near loop. */
@@ -90,10 +90,38 @@ TEST(older_than_the_beginning)
 
 	CHECK(!ml_starting(&ml, now_ns));
 	ml_on_near(&ml, now_ns, NEAR_RTT);
-	ml_started(&ml, now_ns);
+	ml_started(&ml, now_ns, GBIT);
 	CHECK(ml_starting(&ml, now_ns));
 	CHECK(ml_starting(&ml, now_ns + 4 * ROUND_NS - 1));
 	CHECK(!ml_starting(&ml, now_ns + 4 * ROUND_NS));
+}
+
+/* A flow that begins doubles up to its share, once in four rounds, until something waits. */
+TEST(doubles)
+{
+	struct ml_core ml = { 0 };
+	u64 now_ns = 1000000;
+
+	ml_on_near(&ml, now_ns, NEAR_RTT);
+	CHECK(!ml_double(&ml, now_ns, GBIT, 0));
+	ml_started(&ml, now_ns, 3 * GBIT);
+	now_ns += 4 * ROUND_NS;
+	CHECK_EQ(ml_double(&ml, now_ns, GBIT, 1 << FL_LOAD_HOST_SHIFT), 2 * GBIT);
+	CHECK(ml_starting(&ml, now_ns + 4 * ROUND_NS - 1));
+	CHECK_EQ(ml_double(&ml, now_ns, 2 * GBIT, 0), 3 * GBIT);
+	CHECK(!ml_double(&ml, now_ns, 3 * GBIT, 0));
+	CHECK(!ml_double(&ml, now_ns, GBIT, 0));
+	/* once something waits it has begun */
+	ml_started(&ml, now_ns, 3 * GBIT);
+	CHECK(!ml_double(&ml, now_ns, GBIT, (1 << FL_LOAD_HOST_SHIFT) + 1));
+	CHECK(!ml_double(&ml, now_ns, GBIT, 0));
+	/* no more than is told; a pause forgets it */
+	ml_started(&ml, now_ns, 3 * GBIT);
+	ml_on_tell(&ml, now_ns, GBIT * 3 / 2);
+	CHECK_EQ(ml_double(&ml, now_ns, GBIT, 0), GBIT * 3 / 2);
+	ml_started(&ml, now_ns, 3 * GBIT);
+	ml_again(&ml);
+	CHECK(!ml_double(&ml, now_ns, GBIT, 0));
 }
 
 /* Rounds of the near loop: with a far border router, or until an ACK says that there is none; a
