@@ -23,7 +23,8 @@
  * @fluct_ns: A of PrioPlus, section 4.3.2, ns
  * @noise_ns: B of PrioPlus, section 4.3.2, ns
  * @ai_bytes: additive increase of delay-based controls in an RTT, bytes on the line
- * @gso_segs: most segments in a packet that a delay-based flow sends
+ * @gso_segs: most segments in a packet that a flow sends; 0 = fl_sock_gso_segs(), or what the
+ *	control knows better
  * @ss_compat: show state to ss as if it were BBR's
  * @telemetry: put in and reflect telemetry options, enum fl_tel_mode
  * @owd: delay-based controls steer by one-way delay where the path tells

@@ -8,9 +8,8 @@
 
 #include "fl_guided.h"
 
-/* Without an echo for so many RTTs and packets acknowledged: fall back. */
+/* Without an echo for so many RTTs, and FL_GUIDED_LOST_PKTS: fall back. */
 #define FL_GUIDED_LOST_RTTS	8
-#define FL_GUIDED_LOST_PKTS	16
 /* Nothing sent for so many RTTs: the rate is old. */
 #define FL_GUIDED_IDLE_RTTS	16
 
@@ -223,7 +222,7 @@ void fl_guided_info(struct sock *sk, const struct fl_attached *at, struct fl_inf
 		return;
 	}
 	info->state = g->telling ? FL_STATE_SENDING :
-		      !tel || g->ever || g->unheard_pkts > FL_GUIDED_LOST_PKTS ?
+		      !tel || fl_guided_is_reno(g) ?
 		      FL_STATE_FALLBACK : FL_STATE_START;
 	if (tel)
 		info->flags |= FL_INFO_TELEMETRY_SENT;
@@ -276,6 +275,7 @@ void fl_guided_init_sk(struct sock *sk, const struct fl_guided_ops *ops)
 	g->gen = fl_settings_gen(gs->fs, pf) - 1;
 	g->at.cc = &ops->cc;
 	fl_guided_refresh(sk, gs, g, pf, ops);
+	fl_guided_train(g, gs->tel ? 1 : FL_TRAIN_MAX_SEGS);
 	fl_take_over(sk, g->gso_segs);
 	if (tcp_snd_cwnd(tcp_sk(sk)) < 2)
 		tcp_snd_cwnd_set(tcp_sk(sk), 2);

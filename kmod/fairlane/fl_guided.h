@@ -18,6 +18,8 @@
 
 /* With the times of so many packets known, no others are noted. */
 #define FL_GUIDED_NOTED_PKTS	2
+/* Without an echo for so many packets acknowledged, and some RTTs: fall back. */
+#define FL_GUIDED_LOST_PKTS	16
 
 /**
  * struct fl_guided - what every such flow has, the first field of its own struct
@@ -30,8 +32,8 @@
  * @base_ns: smallest RTT of a full packet seen, ns; U32_MAX: none
  * @set_base_ns: base RTT by settings, ns; 0: none
  * @gen: of profile and settings
- * @gso_segs: most segments in a packet; the profile's, or fewer where the control's @refresh
- *	wants fewer
+ * @gso_segs: most segments in a packet; while @telling the control's @apply sets it
+ * @set_segs: no more than the profile says
  * @una: tp->snd_una at the last ACK
  * @unheard_pkts: acknowledged since the last echo, saturating
  * @mss: that the control's parameters are for
@@ -62,6 +64,7 @@ struct fl_guided {
 	u8 tells;
 	u8 nears;
 	u8 gso_segs;
+	u8 set_segs;
 };
 
 /* What has come with an ACK: bits. */
@@ -101,7 +104,8 @@ struct fl_guided_sock {
  *	fl_guided_begin() if the flow is not @telling
  * @near: a border router has told of the way to it, without an ACK; optional. It may call
  *	fl_guided_begin() as well. Return: the rate may be another now
- * @apply: put rate and window into the socket
+ * @apply: put rate and window into the socket, and say how long a train may be, see
+ *	fl_guided_train()
  * @cut: losses or CE marks, once for each recovery; the new state
  * @slow: rates of a packet in many RTTs are meant, its gaps are no silence. (HPCC's are not: a
  *	false load brings a flow there, and to begin anew is what frees it.)
@@ -175,8 +179,20 @@ static __always_inline void fl_guided_refresh(const struct sock *sk,
 	g->gen = gen;
 	g->mss = mss;
 	g->set_base_ns = fl_sock_base_rtt_ns(gs->fs, pf);
-	g->gso_segs = READ_ONCE(pf->gso_segs);
+	g->set_segs = READ_ONCE(pf->gso_segs) ?: FL_TRAIN_MAX_SEGS;
 	ops->refresh(sk, gs, g, pf);
+}
+
+/* Has it, while not @telling, no hope of telemetry? Trains would do no harm then. */
+static inline bool fl_guided_is_reno(const struct fl_guided *g)
+{
+	return g->ever || g->unheard_pkts > FL_GUIDED_LOST_PKTS;
+}
+
+/* So many segments may leave at once. */
+static inline void fl_guided_train(struct fl_guided *g, u64 segs)
+{
+	g->gso_segs = min_t(u64, segs, g->set_segs);
 }
 
 /* The times of packets in flight for the next ACKs, which are for two at most, mostly:
@@ -259,10 +275,12 @@ static __always_inline void fl_guided_ack(struct sock *sk, const struct rate_sam
 		ops->heard(sk, gs, g, rs, rtt_ns, heard);
 	else
 		fl_guided_unheard(sk, g, rs);
-	if (g->telling)
+	if (g->telling) {
 		ops->apply(sk, gs, g);
-	else
+	} else {
+		fl_guided_train(g, fl_guided_is_reno(g) ? FL_TRAIN_MAX_SEGS : 1);
 		fl_guided_reno_ack(sk, rs);
+	}
 	fl_take_over(sk, g->gso_segs);
 	fl_guided_remember(sk, &gs->rtt);
 }

@@ -28,6 +28,7 @@
 #include "compat/compat.h"
 #include "fl_prefix.h"
 #include "fl_telemetry.h"
+#include "lib/train.h"
 
 /* The largest base_rtt_ns, fluct_ns and noise_ns keep the limit of PrioPlus'
  * highest priority below 2^32 ns.
@@ -39,7 +40,7 @@ static struct fl_setting fl_common_table[] = {
 	FL_RESEARCH_SETTING(struct fl_profile, fluct_ns, 3200, 0, 50000000),
 	FL_SETTING(struct fl_profile, noise_ns, 800, 1, 50000000),
 	FL_RESEARCH_SETTING(struct fl_profile, ai_bytes, 150, 1, 1000000),
-	FL_RESEARCH_SETTING(struct fl_profile, gso_segs, 1, 1, 64),
+	FL_RESEARCH_SETTING(struct fl_profile, gso_segs, 0, 0, FL_TRAIN_MAX_SEGS),
 	FL_RESEARCH_SETTING(struct fl_profile, ss_compat, 0, 0, 1),
 	FL_SETTING(struct fl_profile, telemetry, FL_TEL_OWN, 0,
 		   __FL_TEL_MODES - 1),

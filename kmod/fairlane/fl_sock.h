@@ -25,6 +25,7 @@
 #include <net/sock.h>
 
 #include "fairlane.h"
+#include "lib/train.h"
 
 struct fl_account;
 struct fl_cc;
@@ -278,6 +279,25 @@ static inline u64 fl_sock_line_bps(const struct sock *sk,
 	u32 mbps = fl_sock_value(f, FL_SET_LINE_RATE, 0);
 
 	return mbps ? mbps * 1000000ULL : fl_line_bps(sk, pf, measured, NULL);
+}
+
+/* Half of the noise that delays are allowed may be the flow's own trains. */
+#define FL_TRAIN_NOISE_PART	2
+
+/**
+ * fl_sock_gso_segs() - most segments in a packet, for controls that go by delay
+ * @sk: the socket; caller holds its lock
+ * @pf: its profile
+ * @line_bps: fl_sock_line_bps()
+ *
+ * The profile's; where that is 0, as many as wait for each other for half of the noise.
+ */
+static inline u32 fl_sock_gso_segs(const struct sock *sk, const struct fl_profile *pf,
+				   u64 line_bps)
+{
+	return READ_ONCE(pf->gso_segs) ?:
+	       fl_train_segs(line_bps, fl_wire_bytes(sk),
+			     READ_ONCE(pf->noise_ns) / FL_TRAIN_NOISE_PART);
 }
 
 bool fl_rate_measure(struct sock *sk, struct fl_sock *f, u32 base_ns,

@@ -11,6 +11,8 @@
 
 /* The window of HPCC and MLCC: what a rate sends in so many RTTs without queues. */
 #define HP_WINDOW_RTTS		2
+/* A train is what a flow sends in this part of its loop, log2. */
+#define HP_TRAIN_SHIFT		4
 
 /**
  * struct hp_flow - a flow
@@ -19,6 +21,8 @@
  * @par: its parameters
  * @turn_seq: when this is acknowledged the round trip is over
  * @pkts_per_rate: packets in an RTT without queues for each byte/s, << HP_PER_RATE_SHIFT
+ * @train_per_rate: packets in a train for each byte/s, likewise
+ * @loop_ns: trains are as for an RTT of so much at most, ns
  * @payload_q16: part of the line's bytes that is payload, << 16
  * @wire_bytes: a full packet on the line
  */
@@ -29,6 +33,8 @@ struct hp_flow {
 	u32 turn_seq;
 	u32 wire_bytes;
 	u32 pkts_per_rate;
+	u32 train_per_rate;
+	u32 loop_ns;
 	u32 payload_q16;
 };
 
@@ -43,7 +49,7 @@ void hp_configure(const struct sock *sk, const struct fl_guided_sock *gs, struct
 		  const struct fl_profile *pf);
 void hp_know_window(struct hp_flow *fl);
 void hp_begin(struct sock *sk, struct hp_flow *fl);
-void hp_set(struct sock *sk, const struct hp_flow *fl, u64 rate, u64 window);
+void hp_set(struct sock *sk, struct hp_flow *fl, u64 rate, u64 window);
 void hp_know_rtt(const struct fl_guided_sock *gs, struct fl_guided *g);
 bool hp_turned(const struct sock *sk, struct hp_flow *fl);
 u32 hp_act_ns(const struct hp_flow *fl);

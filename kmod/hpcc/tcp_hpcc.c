@@ -78,14 +78,23 @@ void hp_tell_rtt(const struct fl_guided_sock *gs, u32 rtt_ns)
 }
 EXPORT_SYMBOL_GPL(hp_tell_rtt);
 
-/* RTT or packets have changed: what the window follows from. Context: socket lock held. */
+/* Packets in a time for each byte/s, << HP_PER_RATE_SHIFT, saturating. */
+static u32 hp_per_rate(u32 ns, u32 wire_bytes)
+{
+	return min_t(u64, U32_MAX,
+		     div64_u64((u64)ns << HP_PER_RATE_MORE_SHIFT,
+			       div_u64(NSEC_PER_SEC * (u64)wire_bytes,
+				       1U << (HP_PER_RATE_SHIFT - HP_PER_RATE_MORE_SHIFT))));
+}
+
+/* RTT or packets have changed: what window and trains follow from. Context: socket lock held. */
 void hp_know_window(struct hp_flow *fl)
 {
-	fl->pkts_per_rate = min_t(u64, U32_MAX,
-				  div64_u64((u64)hp_base_ns(&fl->g) << HP_PER_RATE_MORE_SHIFT,
-					    div_u64(NSEC_PER_SEC * (u64)fl->wire_bytes,
-						    1U << (HP_PER_RATE_SHIFT -
-							   HP_PER_RATE_MORE_SHIFT))));
+	u32 base_ns = hp_base_ns(&fl->g);
+
+	fl->pkts_per_rate = hp_per_rate(base_ns, fl->wire_bytes);
+	fl->train_per_rate = hp_per_rate(min(base_ns, fl->loop_ns) >> HP_TRAIN_SHIFT,
+					 fl->wire_bytes);
 }
 EXPORT_SYMBOL_GPL(hp_know_window);
 
@@ -109,6 +118,11 @@ void hp_configure(const struct sock *sk, const struct fl_guided_sock *gs, struct
 }
 EXPORT_SYMBOL_GPL(hp_configure);
 
+static u64 hp_pkts(u64 rate, u32 per_rate)
+{
+	return mul_u64_u32_shr(rate, per_rate, 32) >> (HP_PER_RATE_SHIFT - 32);
+}
+
 /**
  * hp_set() - put rate and window into the socket: it is payload that the stack paces
  * @sk: the socket; caller holds its lock
@@ -116,12 +130,12 @@ EXPORT_SYMBOL_GPL(hp_configure);
  * @rate: what to send at, bytes on the line a second
  * @window: what the window holds, likewise, in an RTT without queues
  */
-void hp_set(struct sock *sk, const struct hp_flow *fl, u64 rate, u64 window)
+void hp_set(struct sock *sk, struct hp_flow *fl, u64 rate, u64 window)
 {
 	unsigned long payload = mul_u64_u32_shr(rate, fl->payload_q16, 16);
-	u64 pkts = mul_u64_u32_shr(window, fl->pkts_per_rate, 32) >>
-		   (HP_PER_RATE_SHIFT - 32);
+	u64 pkts = hp_pkts(window, fl->pkts_per_rate);
 
+	fl_guided_train(&fl->g, 1 + hp_pkts(rate, fl->train_per_rate));
 	fl_set_wnd(tcp_sk(sk), min_t(u64, pkts, BIT(24)) + HP_EXTRA_PKTS,
 		   max_t(unsigned long, payload, 1000));
 }
@@ -199,13 +213,14 @@ EXPORT_SYMBOL_GPL(hp_know_rtt);
 static void hp_refresh(const struct sock *sk, const struct fl_guided_sock *gs,
 		       struct fl_guided *g, const struct fl_profile *pf)
 {
+	hp_flow_of(g)->loop_ns = U32_MAX;
 	hp_configure(sk, gs, hp_flow_of(g), pf);
 	hp_tell_rtt(gs, hp_base_ns(g));
 }
 
 static void hp_apply(struct sock *sk, const struct fl_guided_sock *gs, struct fl_guided *g)
 {
-	const struct hp_flow *fl = hp_flow_of(g);
+	struct hp_flow *fl = hp_flow_of(g);
 
 	hp_tell_rtt(gs, hp_act_ns(fl));
 	hp_set(sk, fl, fl->core.rate, HP_WINDOW_RTTS * fl->core.rate);

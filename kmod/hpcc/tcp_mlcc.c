@@ -97,8 +97,10 @@ static void ml_refresh(const struct sock *sk, const struct fl_guided_sock *gs,
 	struct ml_flow *fl = ml_flow_of(g);
 	u64 round_ns;
 
-	hp_configure(sk, gs, &fl->hp, pf);
 	fl->near_ns = READ_ONCE(own->mlcc_near_rtt_ns);
+	/* trains are in the near loop */
+	fl->hp.loop_ns = fl->near_ns;
+	hp_configure(sk, gs, &fl->hp, pf);
 	round_ns = div64_u64((u64)ML_ROUND_PKTS * fl->hp.wire_bytes * NSEC_PER_SEC,
 			     fl->hp.par.max_bytes);
 	fl->least_rtt = fl_load_rtt(min_t(u64, round_ns, U32_MAX));

@@ -65,6 +65,7 @@ static void pt_refresh(const struct sock *sk, const struct fl_guided_sock *gs,
 {
 	const struct pt_settings *own = fl_profile_part(pf, &pt_table);
 
+	hp_flow_of(g)->loop_ns = U32_MAX;
 	hp_configure(sk, gs, hp_flow_of(g), pf);
 	pt_flow_of(g)->gamma = pt_gamma(READ_ONCE(own->powertcp_gamma_permille));
 	hp_tell_rtt(gs, hp_base_ns(g));
@@ -72,7 +73,7 @@ static void pt_refresh(const struct sock *sk, const struct fl_guided_sock *gs,
 
 static void pt_apply(struct sock *sk, const struct fl_guided_sock *gs, struct fl_guided *g)
 {
-	const struct hp_flow *fl = hp_flow_of(g);
+	struct hp_flow *fl = hp_flow_of(g);
 
 	hp_tell_rtt(gs, hp_act_ns(fl));
 	hp_set(sk, fl, fl->core.rate, fl->core.rate + (fl->core.rate >> 1));

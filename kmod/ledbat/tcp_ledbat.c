@@ -82,6 +82,9 @@ static const struct ledbat_settings *ledbat_of(const struct fl_profile *pf)
  * @base_ns: base RTT, ns; 0 = not known yet
  * @target_ns: target above it, ns
  * @delay_ns: last queueing delay and base RTT, ns, for those who ask
+ * @gen: of profile and settings, added up, that @gso_segs comes from
+ * @mss: the same, bytes
+ * @gso_segs: most segments in a packet
  * @slow: in slow start
  * @one_way: the last delay was one-way
  * @rcu: readers of ledbat_info() do not hold the socket lock
@@ -99,6 +102,9 @@ struct ledbat_flow {
 	u32 base_ns;
 	u32 target_ns;
 	u32 delay_ns;
+	u32 gen;
+	u16 mss;
+	u8 gso_segs;
 	bool slow;
 	bool one_way;
 	struct rcu_head rcu;
@@ -181,6 +187,23 @@ static u32 ledbat_delay(const struct sock *sk, struct ledbat_flow *fl,
 	return fl->delay_ns;
 }
 
+/* Packets no larger than noise and line allow. Context: socket lock held. */
+static void ledbat_take_over(struct sock *sk, struct ledbat_flow *fl,
+			     const struct fl_profile *pf)
+{
+	u32 gen = fl_settings_gen(fl->fs, pf);
+	u16 mss = min_t(u32, tcp_sk(sk)->mss_cache, U16_MAX);
+
+	if (gen != fl->gen || mss != fl->mss) {
+		fl->gen = gen;
+		fl->mss = mss;
+		fl->gso_segs = fl_sock_gso_segs(sk, pf,
+						fl_sock_line_bps(sk, fl->fs, pf,
+								 false));
+	}
+	fl_take_over(sk, fl->gso_segs);
+}
+
 static const struct fl_cc ledbat_cc;
 
 /* What the flow does, for the control plane. Context: RCU, socket not locked. */
@@ -236,7 +259,8 @@ static void ledbat_adopt(struct sock *sk)
 	fl->slow = true;
 	fl->wnd = (u64)LEDBAT_INIT_PKTS << FL_WND_SHIFT;
 	fl_ledbat_ops.init(&fl->state, ktime_get_ns());
-	fl_take_over(sk, READ_ONCE(pf->gso_segs));
+	fl->gen = fl_settings_gen(fl->fs, pf) - 1;
+	ledbat_take_over(sk, fl, pf);
 	rcu_assign_pointer(lb->flow, fl);
 	fl->at.cc = &ledbat_cc;
 	fl_sock_show(fl->fs, &fl->at);
@@ -301,7 +325,7 @@ static void ledbat_cong_control(FL_CONG_CONTROL_ARGS)
 	trace_fl_delay_update(sk, s.delay_ns, t.target_ns,
 			      (fl->wnd * 1000) >> FL_WND_SHIFT);
 	fl_apply_wnd(sk, fl->wnd, 0, fl->base_ns);
-	fl_take_over(sk, READ_ONCE(pf->gso_segs));
+	ledbat_take_over(sk, fl, pf);
 	fl_rtt_remember(sk, &fl->rtt);
 }
 

@@ -85,6 +85,7 @@ bool pp_configure(struct pp_flow *fl, const struct fl_profile *pf)
 	bool was_paper = fl->chan && fl->chan->paper;
 	struct pp_chan chan = { };
 
+	fl->gso_segs = fl_sock_gso_segs(fl->sk, pf, line_bps);
 	pp_conf_short(&cf, READ_ONCE(own->short_flows));
 	/* GAIN is a packet in an RTT */
 	if (fl->core.original == &fl_ledbat_channel_ops)

@@ -63,7 +63,7 @@ enum pp_dsack {
  * @probe_seq: its sequence number
  * @random: state of pp_random()
  * @gen: generations of profile and settings, added up, that @chan comes from
- * @gso_segs: most segments in a packet, of the profile
+ * @gso_segs: most segments in a packet, see fl_sock_gso_segs()
  * @mss: MSS that @chan comes from, bytes
  * @prio: priority that @chan comes from
  * @dsack_seen: tp->dsack_dups as it was after the last probe or echo

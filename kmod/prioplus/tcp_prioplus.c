@@ -77,7 +77,6 @@ static void pp_refresh(struct pp_flow *fl, u32 delay_ns, u32 probe_delay_ns)
 	fl->gen = gen;
 	fl->mss = mss;
 	fl->prio = prio;
-	fl->gso_segs = READ_ONCE(pf->gso_segs);
 	/* without memory, again with the next look */
 	if (!pp_configure(fl, pf))
 		fl->gen--;

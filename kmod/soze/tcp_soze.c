@@ -110,7 +110,7 @@ static void sz_refresh(const struct sock *sk, const struct fl_guided_sock *gs,
 	struct sz_flow *fl = sz_flow_of(g);
 
 	sz_configure(sk, fl, gs->fs, pf);
-	g->gso_segs = min_t(u32, g->gso_segs, sz_train_pkts(&fl->par));
+	fl->train_pkts = min_t(u32, sz_train_pkts(&fl->par), FL_TRAIN_MAX_SEGS);
 	if (g->telling)
 		sz_set_weight(&fl->core, &fl->par,
 			      fl_sock_weight_milli(sk, gs->fs));
@@ -134,6 +134,7 @@ static __always_inline void sz_apply(struct sock *sk, const struct fl_guided_soc
 		pkts += burst_pkts - SZ_BURST_PKTS - (pkts >> SZ_DECIDE_SHIFT);
 	tcp_snd_cwnd_set(tp, clamp_t(u32, pkts, 1, tp->snd_cwnd_clamp));
 	WRITE_ONCE(sk->sk_pacing_rate, rate);
+	fl_guided_train(g, fl->train_pkts);
 }
 
 /* The first echo (again): go on with what is sent now. After Reno's slow start

@@ -62,6 +62,7 @@
  * @gen: of profile and settings, added up, that the three come from
  * @mss: the same, bytes
  * @prio: the same
+ * @gso_segs: most segments in a packet
  * @hops: the same, links of the path; 0 = not known
  * @guess: @base_ns is no measurement: the first delay replaces it
  */
@@ -80,6 +81,7 @@ struct swift {
 	u32 gen;
 	u16 mss;
 	u8 prio;
+	u8 gso_segs;
 	u8 hops : 7;
 	u8 guess : 1;
 };
@@ -114,12 +116,13 @@ static const struct swift_settings *swift_of(const struct fl_profile *pf)
 	return fl_profile_part(pf, &swift_table);
 }
 
-/* Derive target, step and BDP from the profile. Context: socket lock held. */
+/* Derive target, step, BDP and trains from the profile. Context: socket lock held. */
 static void swift_configure(const struct sock *sk, struct swift *sw,
 			    const struct fl_profile *pf)
 {
 	u32 base_ns = fl_sock_base_rtt_ns(sw->flow, pf) ?: sw->base_ns;
 	u32 add_ns = READ_ONCE(swift_of(pf)->swift_target_ns);
+	u64 line_bps = fl_sock_line_bps(sk, sw->flow, pf, true);
 	u32 wire = fl_wire_bytes(sk);
 	u64 bdp;
 
@@ -131,8 +134,8 @@ static void swift_configure(const struct sock *sk, struct swift *sw,
 					    sw->hops);
 	sw->ai_wnd = div_u64((u64)READ_ONCE(pf->ai_bytes) << FL_WND_SHIFT,
 			     wire);
-	bdp = fl_ns_to_wnd(fl_ppn(fl_sock_line_bps(sk, sw->flow, pf, true),
-				  wire), base_ns);
+	sw->gso_segs = fl_sock_gso_segs(sk, pf, line_bps);
+	bdp = fl_ns_to_wnd(fl_ppn(line_bps, wire), base_ns);
 	sw->bdp_pkts = max_t(u64, bdp >> FL_WND_SHIFT, 1);
 }
 
@@ -233,7 +236,7 @@ static void swift_init(struct sock *sk)
 	sw->flow = fl_sock_attach(sk, &swift_cc);
 	pf = fl_profile_for(sk, sw->flow);
 	sw->base_ns = U32_MAX;
-	fl_take_over(sk, READ_ONCE(pf->gso_segs));
+	fl_take_over(sk, 1);
 	if (tcp_sk(sk)->srtt_us) {
 		swift_start(sk, sw, pf);
 		fl_apply_wnd(sk, sw->wnd, 0, sw->base_ns);
@@ -314,7 +317,7 @@ static void swift_cong_control(FL_CONG_CONTROL_ARGS)
 	trace_fl_delay_update(sk, s.delay_ns, t.target_ns,
 			      (sw->wnd * 1000) >> FL_WND_SHIFT);
 	swift_apply(sk, sw, &s, base_ns);
-	fl_take_over(sk, READ_ONCE(pf->gso_segs));
+	fl_take_over(sk, sw->gso_segs);
 	fl_rtt_remember(sk, &sw->rtt);
 }
 

@@ -153,3 +153,26 @@ run_tests()
 	echo "1..$number"
 	[ $failed -eq 0 ]
 }
+
+# watch_trains FROM MIDDLE TO: of three_nodes(), which send large packets from now on. Without
+# arguments: ends it.
+watch_trains()
+{
+	mount -t tracefs none /sys/kernel/tracing 2> /dev/null
+	if [ $# -eq 0 ]; then
+		echo 0 > /sys/kernel/tracing/events/net/net_dev_queue/enable
+		return
+	fi
+	for end in "$1:e0" "$2:west" "$2:east" "$3:e0"; do
+		lablink-ctl set "${end#*:}" netns "${end%:*}" offload on || fault "no offload at $end"
+	done
+	echo 1 > /sys/kernel/tracing/events/net/net_dev_queue/enable || fault "no event of devices"
+}
+
+# largest_train MSS: segments in the largest packet that has left a device e0 since the last call.
+largest_train()
+{
+	sed -n 's/.* dev=e0 .* len=\([0-9]*\).*/\1/p' /sys/kernel/tracing/trace |
+		awk -v mss="$1" '$1 > most { most = $1 } END { print int(most / mss) }'
+	echo > /sys/kernel/tracing/trace
+}

@@ -76,6 +76,7 @@ void path_draw(struct space_setup *s, const struct path_range *range)
 		DIM_PICK(s, "offload", "off", "off", "on");
 	} else {
 		mtu = atoi(DIM_PICK(s, "mtu", "1500", "1500", "9000"));
+		dim_text(s, "offload", "off");
 	}
 	base_us = dim_log(s, "base_us", range->low_us, range->high_us);
 	DIM_PICK(s, "ack", "every", "delayed");

@@ -140,8 +140,6 @@ static void draw_base(struct space_setup *s)
 	else if (!strcmp(base, "high"))
 		entry_add(&s->defaults, "\"base_rtt\": \"%.0fns\"",
 			  1500 * s->base_us);
-	if (!strcmp(dim_of(s, "offload"), "on"))
-		entry_add(&s->sysctl, "\"net.fairlane.research.gso_segs\": 8");
 	/* at_start: a handshake meets the queue that stands then */
 	if (strcmp(dim_text(s, "connect", "early"), "early"))
 		entry_add(&s->defaults, "\"connect\": \"at_start\"");

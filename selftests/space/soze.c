@@ -166,8 +166,6 @@ static void draw(struct space_setup *s)
 	if (!strcmp(DIM_PICK(s, "base", "measured", "measured", "given"), "given"))
 		entry_add(&s->sysctl, "\"net.fairlane.base_rtt_ns\": %.0f",
 			  1e3 * s->base_us);
-	if (!strcmp(dim_of(s, "offload"), "on"))
-		entry_add(&s->sysctl, "\"net.fairlane.research.gso_segs\": 8");
 	snprintf(s->qdisc, sizeof(s->qdisc), "fabric limit 64mb stamp soze");
 	if (space_is(s, "lone")) {
 		draw_lone(s);

@@ -32,6 +32,7 @@ static const struct {
 	{ "swift_target_ns", "derived", "the channel of the socket's priority" },
 	{ "ledbat_target_ns", "derived", "the channel of the socket's priority" },
 	{ "soze_alpha_mbps", "derived", "the line rate" },
+	{ "gso_segs", "derived", "half of the noise at the line rate; telemetry's: the RTT" },
 };
 
 /**

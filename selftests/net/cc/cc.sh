@@ -333,6 +333,47 @@ test_switch()
 	expect "pause, us" "$(field gap 0 /run/low)" -le 16000
 }
 
+# That is no more than $1 now, and a third of it at least; $2: of what.
+trains_are()
+{
+	train=$(largest_train 1448)
+	expect "segments in the largest packet of $cc, $2" "$train" -le $1
+	expect "segments in the largest packet of $cc, $2" "$train" -ge $((($1 + 2) / 3))
+}
+
+# As many segments leave at once as the noise allows on this line, also when it changes under a
+# flow. Another control, live, has none of that.
+test_trains()
+{
+	watch_trains ca cr cb
+	for cc in swift ledbat prioplus prioplus-ledbat; do
+		# what the last one has sent has come
+		sleep 0.5
+		in_ns ca sysctl -q -w net.fairlane.line_rate_mbps=1000
+		while read -r most set; do
+			in_ns ca sysctl -q -w $set
+			largest_train 1448 > /run/none
+			flow -c $cc -q 5 -b 2000000 -L 500 > /run/a || fault "$cc"
+			trains_are $most "$set"
+		done <<- END
+			1 net.fairlane.noise_ns=24000
+			11 net.fairlane.noise_ns=255000
+			6 net.fairlane.line_rate_mbps=500
+			3 net.fairlane.research.gso_segs=3
+			1 net.fairlane.noise_ns=10000 net.fairlane.research.gso_segs=0
+		END
+		flow -c $cc -q 5 -b -1 -L 90 -S cubic@1@80000 > /run/a &
+		sleep 0.02
+		trains_are 1 "before the noise is known"
+		in_ns ca sysctl -q -w net.fairlane.noise_ns=255000
+		sleep 0.05
+		trains_are 11 "after"
+		wait
+		expect "segments in the largest packet of cubic after $cc" "$(largest_train 1448)" -ge 12
+	done
+	watch_trains
+}
+
 # By the sysctl's default and by the listener's choice.
 test_listener()
 {
@@ -464,7 +505,7 @@ test_settings()
 	setting swift_range_ns 0 0 1000000000
 	setting swift_hop_ns 0 0 10000000
 	setting ledbat_target_ns 0 0 100000000
-	setting gso_segs 1 1 64
+	setting gso_segs 0 0 64
 	setting ss_compat 0 0 1
 	# three_nodes() has set 2 for the other tests
 	for n in ca cr; do in_ns $n sysctl -q -w net.fairlane.telemetry=1; done
@@ -835,7 +876,7 @@ trap 'drop_net' EXIT
 # The stack distrusts times below 1 us, and booting takes none here.
 sleep 0.01
 load || exit 1
-tests=${*:-addresses priorities priority_change live_priority probes trace loss ack_loss reordering double_data dsack_count close_stopped switch
+tests=${*:-addresses priorities priority_change live_priority probes trace loss ack_loss reordering double_data dsack_count close_stopped switch trains
 	listener poor_peers base_rtt base_rtt_agrees base_rtt_memory settings ledbat prioplus_ledbat one_way deadlines many_flows
 	ecn mixed_mtu path_change short_flows removal}
 run_tests 1 $tests

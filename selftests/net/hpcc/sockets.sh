@@ -95,8 +95,34 @@ test_settings_while_it_runs()
 	expect "refused" "$(in_ns ta sysctl -w net.fairlane.research.hpcc_eta_permille=400 2>&1 | grep -c Invalid)" -eq 1
 }
 
+# A train is what the flow sends in a sixteenth of the RTT, of 2 ms here; without telemetry, and
+# with another control, as long as the device allows.
+test_trains()
+{
+	watch_trains ta tr tb
+	in_ns ta sysctl -q -w net.fairlane.base_rtt_ns=2000000
+	for n in 1 4; do
+		largest_train 1440 > /run/none
+		flows $n 100:all:mark &
+		sleep 0.06
+		# what the first round trips were is over
+		largest_train 1440 > /run/none
+		sleep 0.03
+		train=$(largest_train 1440)
+		expect "segments in the largest packet, $n flows" "$train" -le $((10 / n + 2))
+		expect "segments in the largest packet, $n flows" "$train" -ge $((8 / n))
+		wait
+	done
+	in_ns tb sysctl -q -w net.fairlane.telemetry=0
+	flows 1 100:all:mark
+	expect "segments in the largest packet without telemetry" "$(largest_train 1440)" -ge 16
+	in_ns tb sysctl -q -w net.fairlane.telemetry=2
+	in_ns ta sysctl -q -w net.fairlane.base_rtt_ns=0
+	watch_trains
+}
+
 # The stack distrusts times below 1 us, and booting takes none here.
 sleep 0.01
 load_modules fairlane tcp_$cc tcp_soze || exit 1
-tests=${*:-both_families no_telemetry silent_port mixed both_ways any_load settings_while_it_runs}
+tests=${*:-both_families no_telemetry silent_port mixed both_ways any_load trains settings_while_it_runs}
 run_tests 1 $tests

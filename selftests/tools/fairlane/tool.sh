@@ -275,8 +275,8 @@ test_profile()
 		= "$(in_ns ca ls /proc/sys/net/fairlane/research | sort)"
 	accepted profile show
 	expect "heading" "$(sed -n '/^ research$/,$p' /run/out | grep -c 'fluct_ns')$(sed '/^ research$/,$d' /run/out | grep -c 'noise_ns')" = 11
-	expect "from" "$(jq -r '.[0].settings | [.fluct_ns.from, .base_rtt_ns.from, .gso_segs.from, .swift_target_ns.from] | join(" ")' /run/a)" \
-		= 'set measured default derived'
+	expect "from" "$(jq -r '.[0].settings | [.fluct_ns.from, .base_rtt_ns.from, .gso_segs.from, .ai_bytes.from] | join(" ")' /run/a)" \
+		= 'set measured derived default'
 	accepted profile set fluct 4us noise_ns 900
 	expect "sysctl shows it" "$(in_ns ca sysctl -n net.fairlane.research.fluct_ns net.fairlane.noise_ns | xargs)" = '4000 900'
 	accepted profile set fluct default
