@@ -64,6 +64,7 @@ static const struct measure_kind kinds[] = {
 	  fair_per, eval_fairness },
 	{ "intrusion", K_PORT | K_GROUP | K_WINDOW | K_BIN | K_FRACTION, 0.05,
 	  NULL, NULL, eval_intrusion },
+	{ "silence", K_PORT | K_GROUP | K_WINDOW, 0, NULL, NULL, eval_silence },
 	{ "queue_delay", K_PORT | K_GROUP | K_WINDOW | K_PERCENTILES | K_DSCP,
 	  0, NULL, NULL, eval_queue_delay },
 	{ "backlog", K_PORT | K_GROUP | K_WINDOW | K_PERCENTILES | K_DSCP, 0,

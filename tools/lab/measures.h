@@ -65,6 +65,8 @@ void eval_fairness(const struct measure *m, const struct run *run,
 		   struct values *out);
 void eval_intrusion(const struct measure *m, const struct run *run,
 		    struct values *out);
+void eval_silence(const struct measure *m, const struct run *run,
+		  struct values *out);
 void eval_queue_delay(const struct measure *m, const struct run *run,
 		      struct values *out);
 void eval_backlog(const struct measure *m, const struct run *run,

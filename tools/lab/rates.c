@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Measures of rates: throughput, share, utilisation, the times until a group
- * has the link, fairness, convergence, intrusion.
+ * has the link, fairness, convergence, intrusion, silence.
  *
  * Unless said otherwise a share counts line bytes of packets with payload
  * (overhead included) against what the line can carry: 1.0 is a full link.
@@ -214,4 +214,49 @@ void eval_intrusion(const struct measure *m, const struct run *run,
 	value_add(out, "us", longest * m->bin_ns / 1e3, "%s", m->name);
 	free(length);
 	free(b);
+}
+
+/* Until when the flow has something to send, at most @to_ns. */
+static int64_t flow_until(const struct run *run, const struct flow *f, int64_t to_ns)
+{
+	const struct flow_result *r = &run->flow[f->id];
+	int64_t end = f->bytes == NEVER ? f->stop_ns : r->end_ns;
+
+	return end == NEVER || end > to_ns ? to_ns : end;
+}
+
+/* Longest time in which a flow that had something to send sent no data; of all flows. */
+void eval_silence(const struct measure *m, const struct run *run, struct values *out)
+{
+	const struct scenario *sc = run->sc;
+	int64_t *last = xmalloc(sizeof(*last) * sc->flows + 1), longest = 0, gap;
+	size_t k;
+	int i;
+
+	for (i = 0; i < sc->flows; i++) {
+		last[i] = run_start_ns(run, &sc->flow[i]);
+		if (last[i] < m->from_ns)
+			last[i] = m->from_ns;
+	}
+	for (k = 0; k < run->recs && rec_time(run, &run->rec[k]) < m->to_ns; k++) {
+		const struct labtap_rec *r = &run->rec[k];
+		bool data;
+
+		if (sc->tap[r->tap] != m->port || (r->kind & 15) != LABTAP_KIND_TX)
+			continue;
+		i = rec_flow(run, r, &data);
+		if (i < 0 || !data || !rec_payload(run, r) || rec_time(run, r) < last[i])
+			continue;
+		gap = rec_time(run, r) - last[i];
+		last[i] += gap;
+		if ((!m->group || m->group[sc->flow[i].group]) && gap > longest)
+			longest = gap;
+	}
+	for (i = 0; i < sc->flows; i++) {
+		gap = flow_until(run, &sc->flow[i], m->to_ns) - last[i];
+		if ((!m->group || m->group[sc->flow[i].group]) && gap > longest)
+			longest = gap;
+	}
+	value_add(out, "us", longest / 1e3, "%s", m->name);
+	free(last);
 }
