@@ -278,14 +278,16 @@ static void ledbat_init(struct sock *sk)
 }
 
 /* The limits of the RFC as those of the window control. flight: packets that
- * were not acknowledged before this ACK.
+ * were not acknowledged before this ACK. The stack keeps back less than a train of
+ * what the window allows: that is used as well.
  */
 static void ledbat_limits(const struct ledbat_flow *fl, u32 flight,
 			  struct fl_target *t)
 {
 	u64 max_pkts = flight;
 
-	max_pkts += fl->slow ? flight : LEDBAT_ALLOWED_PKTS;
+	max_pkts += fl->slow ? flight :
+			       fl->gso_segs - 1 + LEDBAT_ALLOWED_PKTS;
 	t->min_wnd = (u64)LEDBAT_MIN_PKTS << FL_WND_SHIFT;
 	t->max_wnd = max_t(u64, max_pkts, LEDBAT_MIN_PKTS) << FL_WND_SHIFT;
 	t->base_ns = fl->base_ns;
