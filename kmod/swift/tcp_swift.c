@@ -15,8 +15,8 @@
  * told how long the way of its data is, so the ACKs' is taken for it, by what is
  * left of their TTL (fl_option.c).
  *
- * Windows below one packet are paced: cwnd is 1 and sk_pacing_rate makes the
- * gaps. At one packet and more nothing is paced; sending is ACK-clocked.
+ * Windows below two packets are paced: cwnd is one packet more, and sk_pacing_rate makes
+ * the gaps (swift_put()). At two packets and more nothing is paced; sending is ACK-clocked.
  *
  * Start: line rate, W = BDP, as the paper's and its simulator's Swift.
  */
@@ -225,6 +225,20 @@ static const struct fl_cc swift_cc = {
 	.info = swift_info,
 };
 
+/* Put a window into the socket. Where it is less than two packets there would be one on its
+ * way, whose ACK alone lets the next one go: if that ACK is lost, nothing but a timeout
+ * helps. So two may be on their way, pacing keeps them apart, and the second one's ACK
+ * tells of both. Context: socket lock held.
+ */
+static void swift_put(struct sock *sk, u64 wnd, u32 rtt_ns)
+{
+	bool few = wnd < 2 * FL_WND_ONE;
+
+	fl_apply_wnd(sk, wnd, few, rtt_ns);
+	if (few)
+		fl_pace_wnd(sk, wnd, max_t(u32, rtt_ns, 1));
+}
+
 /* Context: any, socket lock held. Without an RTT yet, the first ACK starts. */
 static void swift_init(struct sock *sk)
 {
@@ -239,7 +253,7 @@ static void swift_init(struct sock *sk)
 	fl_take_over(sk, 1);
 	if (tcp_sk(sk)->srtt_us) {
 		swift_start(sk, sw, pf);
-		fl_apply_wnd(sk, sw->wnd, 0, sw->base_ns);
+		swift_put(sk, sw->wnd, sw->base_ns);
 	}
 }
 
@@ -255,13 +269,13 @@ static void swift_apply(struct sock *sk, const struct swift *sw,
 	if (!s->delay_ns && sw->tel && sw->tel->owd.on)
 		return;
 	if (!s->delay_ns || s->rtt_ns <= s->delay_ns) {
-		fl_apply_wnd(sk, wnd, 0, s->delay_ns ?: sw->base_ns);
+		swift_put(sk, wnd, s->delay_ns ?: sw->base_ns);
 		return;
 	}
 	extra_ns = s->rtt_ns - s->delay_ns;
 	wnd += div_u64(mul_u64_u32_shr(wnd, extra_ns, 10),
 		       max_t(u32, s->delay_ns >> 10, 1));
-	fl_apply_wnd(sk, wnd, 0, s->rtt_ns);
+	swift_put(sk, wnd, s->rtt_ns);
 	fl_owd_pace(sk, wnd, base_ns, extra_ns);
 }
 

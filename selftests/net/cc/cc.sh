@@ -872,11 +872,30 @@ test_removal()
 	load || fault "not loaded again"
 }
 
+# A tenth of the ACKs is lost where Swift's windows are below two packets: 100 Mbit/s, which seven
+# flows share. An ACK that is lost costs a packet's time, no timeout: cubic needs 40 to 50 ms.
+test_lost_acks_of_small_windows()
+{
+	tc -n cr qdisc replace dev east root handle 2: fabric rate 100mbit limit 1mb || fault "port"
+	in_ns ca sysctl -q -w net.fairlane.line_rate_mbps=100 net.fairlane.base_rtt_ns=300000 \
+		net.fairlane.research.fluct_ns=400000 net.fairlane.noise_ns=250000
+	tc -n cb qdisc replace dev e0 root netem limit 2000 loss random 10%
+	sum_ms=0 timeouts=$(counter ca TcpExtTCPTimeouts)
+	for try in 1 2 3 4 5 6 7 8 9 10; do
+		flow -c swift -n 7 -b 61000 -q 1-6 -p $((5000 + try)) -L 60000 > /run/out || fault "not all data arrives: $(cat /run/out)"
+		end_ms=$(awk '$8 > x { x = $8 } END { print int(x / 1000) }' /run/out)
+		sum_ms=$((sum_ms + end_ms))
+	done
+	timeouts=$(($(counter ca TcpExtTCPTimeouts) - timeouts))
+	echo "# ten times seven flows of 61 kB: $sum_ms ms, $timeouts timeouts"
+	expect "ms for ten times seven flows" $sum_ms -le 4000
+}
+
 trap 'drop_net' EXIT
 # The stack distrusts times below 1 us, and booting takes none here.
 sleep 0.01
 load || exit 1
-tests=${*:-addresses priorities priority_change live_priority probes trace loss ack_loss reordering double_data dsack_count close_stopped switch trains
+tests=${*:-addresses priorities priority_change live_priority probes trace loss ack_loss lost_acks_of_small_windows reordering double_data dsack_count close_stopped switch trains
 	listener poor_peers base_rtt base_rtt_agrees base_rtt_memory settings ledbat prioplus_ledbat one_way deadlines many_flows
 	ecn mixed_mtu path_change short_flows removal}
 run_tests 1 $tests
