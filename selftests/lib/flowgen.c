@@ -301,8 +301,8 @@ static void note_silence(const struct flow *f, int64_t now_ns)
 {
 	if (opt.silence_ns && f->s.sent_bytes > f->s.received_bytes &&
 	    now_ns - f->owes_ns > opt.silence_ns)
-		die("flow %d has been silent for %lld ms: %lld of %lld bytes have come", f->s.number,
-		    (long long)(now_ns - f->owes_ns) / 1000000,
+		die("flow %d has been silent for %lld ms: %lld of %lld bytes have come",
+		    f->s.number, (long long)(now_ns - f->owes_ns) / 1000000,
 		    (long long)f->s.received_bytes, (long long)f->s.sent_bytes);
 }
 

@@ -150,6 +150,10 @@ test_lying_router()
 			tc -n or qdisc del dev east root
 		done
 	done
+	# the test of removal knows the others only
+	for m in tcp_powertcp tcp_hpcc tcp_soze; do
+		remove_module $m 200 10 || fault "$m is still in use"
+	done
 }
 
 # Losses: ACKs full of SACK blocks have no room for the option.
