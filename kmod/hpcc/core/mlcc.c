@@ -76,8 +76,7 @@ bool ml_on_near(struct ml_core *ml, u64 now_ns, u8 rtt)
  * paper's flows begin with the line's rate, blindly. This one begins with a part of its share, less
  * if something waits already, and doubles (ml_double()). What the flows of one host add up to waits
  * in that host, and the near loop is as long as that queue: when 256 flows of 8 hosts on 100 Gbit/s
- * began with whole shares, their leaf's queue grew for 1.7 ms to 22 MB, although all were told to
- * slow down after .4 ms.
+ * began with whole shares, their leaf's queue grew for 1.7 ms to 22 MB.
  *
  * Return: bytes/s.
  */
