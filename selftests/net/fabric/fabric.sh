@@ -265,7 +265,6 @@ test_gso_split_under_a_parent()
 # some, and nothing but this dequeue would send them.
 test_drops_below_a_parent()
 {
-	in_ns fa sysctl -q -w net.ipv6.conf.all.disable_ipv6=1
 	tc -n fa qdisc add dev e0 root handle 9: tbf rate 10mbit burst 2000 limit 10000000
 	tc -n fa qdisc add dev e0 parent 9:1 handle 8: drr
 	for i in 1 2; do

@@ -26,7 +26,12 @@ net()
 		mac=$(ip -n fb -j link show e$i | jq -r '.[0].address')
 		ip -n fa neigh replace 10.0.$i.2 lladdr "$mac" dev e$i
 	done
-	# Answers to what nobody listens to would be traffic too.
+	# Answers to what nobody listens to would be traffic too, as would be what IPv6 says of
+	# itself; the tests' own IPv6 packets are sent as frames.
+	for n in fa fb; do
+		in_ns $n sysctl -q -w net.ipv6.conf.all.disable_ipv6=1 \
+			net.ipv6.conf.default.disable_ipv6=1
+	done
 	ip netns exec fb sysctl -q -w net.ipv4.icmp_ratelimit=1000000000 \
 		net.ipv4.icmp_ratemask=8
 	sleep 0.01
