@@ -158,6 +158,25 @@ static inline bool fl_tcp_ecn(const struct tcp_sock *tp)
 #endif
 }
 
+/* Set the window, packets. tcp_get_info() reads it without the socket lock, and older kernels'
+ * tcp_snd_cwnd_set() is a plain write. 0, of which that one warns, is a window like others.
+ */
+static inline void fl_snd_cwnd_set(struct tcp_sock *tp, u32 pkts)
+{
+	WRITE_ONCE(tp->snd_cwnd, pkts);
+}
+
+/* The window and the packet size, for readers who do not hold the socket lock. */
+static inline u32 fl_snd_cwnd_seen(const struct sock *sk)
+{
+	return READ_ONCE(tcp_sk(sk)->snd_cwnd);
+}
+
+static inline u32 fl_mss_seen(const struct sock *sk)
+{
+	return READ_ONCE(tcp_sk(sk)->mss_cache);
+}
+
 /* When the pending timer of the stack ends, jiffies. */
 static inline unsigned long fl_tcp_timeout(const struct sock *sk)
 {

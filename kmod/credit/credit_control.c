@@ -147,7 +147,7 @@ void fl_credit_info(struct sock *sk, const struct fl_attached *at,
 	const struct fl_credit_flow *flow;
 
 	info->state = FL_STATE_FALLBACK;
-	info->window_milli = (u64)READ_ONCE(tcp_sk(sk)->snd_cwnd) * 1000;
+	info->window_milli = 1000ULL * fl_snd_cwnd_seen(sk);
 	if (at == &at->cc->none)
 		return;
 	flow = container_of(at, struct fl_credit_flow, at);

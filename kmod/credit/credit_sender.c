@@ -120,8 +120,7 @@ void fl_sender_window(struct fl_sender *s)
 	/* a FIN of its own */
 	if (head && TCP_SKB_CB(head)->tcp_flags & TCPHDR_FIN && !head->len)
 		more++;
-	/* may be 0, at which tcp_snd_cwnd_set() would warn */
-	WRITE_ONCE(tp->snd_cwnd, out + more);
+	fl_snd_cwnd_set(tp, out + more);
 }
 
 /* Of a receiver that has answered the shortest RTT counts: a queue that has gone may have made
@@ -194,7 +193,7 @@ static void fl_sender_request(struct fl_sender *s, u32 backlog_segs)
 	struct sock *sk = s->node.sk;
 
 	fl_gate_tell(&s->gate, backlog_segs, &m);
-	s->asked++;
+	WRITE_ONCE(s->asked, s->asked + 1);
 	fl_credit_note(sock_net(sk), FL_CREDIT_N_ASKED, 1);
 	trace_fl_credit_asked(sk, m.backlog_segs, s->unanswered);
 	local_bh_disable();
@@ -241,7 +240,7 @@ static void fl_sender_push(struct fl_sender *s)
 	if (!s->ops->room || tp->lost_out <= tp->retrans_out ||
 	    !tcp_send_head(s->node.sk) || !s->ops->room(s))
 		return;
-	WRITE_ONCE(tp->snd_cwnd, tcp_packets_in_flight(tp));
+	fl_snd_cwnd_set(tp, tcp_packets_in_flight(tp));
 	s->pushing = true;
 	fl_sender_send(s);
 	s->pushing = false;
@@ -398,8 +397,8 @@ void fl_sender_before_xmit(struct fl_sender *s)
 	}
 	sk->sk_gso_max_segs = fl_sender_gso_segs(sk, max_t(u32, s->gate.segs, 1));
 	if (s->pushing)
-		WRITE_ONCE(tcp_sk(sk)->snd_cwnd,
-			   tcp_packets_in_flight(tcp_sk(sk)) + s->ops->room(s));
+		fl_snd_cwnd_set(tcp_sk(sk),
+				tcp_packets_in_flight(tcp_sk(sk)) + s->ops->room(s));
 	if (s->spending)
 		return;
 	fl_sender_window(s);
@@ -448,7 +447,7 @@ static enum hrtimer_restart fl_sender_fire(struct hrtimer *timer)
 
 	rcu_read_lock();
 	bh_lock_sock(sk);
-	if (!s->dead && !hrtimer_is_queued(timer)) {
+	if (!READ_ONCE(s->dead) && !hrtimer_is_queued(timer)) {
 		if (sock_owned_by_user(sk)) {
 			hrtimer_start(timer, ns_to_ktime(FL_SENDER_WAIT_NS),
 				      HRTIMER_MODE_REL_PINNED_SOFT);
@@ -458,7 +457,7 @@ static enum hrtimer_restart fl_sender_fire(struct hrtimer *timer)
 		}
 	}
 	/* fl_sender_stop(), then or just now, has found us running */
-	put = s->dead && !hrtimer_is_queued(timer);
+	put = READ_ONCE(s->dead) && !hrtimer_is_queued(timer);
 	bh_unlock_sock(sk);
 	rcu_read_unlock();
 	if (put)
@@ -490,7 +489,7 @@ int fl_sender_start(struct sock *sk, struct fl_sender *s,
 	err = fl_credit_add(&s->node);
 	if (err)
 		return err;
-	s->started = true;
+	WRITE_ONCE(s->started, true);
 	fl_tel_reserve(sk, FL_CREDIT_LONG_BYTES);
 	/* the stack's own ECN is not used */
 	INET_ECN_dontxmit(sk);
@@ -511,7 +510,7 @@ void fl_sender_stop(struct sock *sk, struct fl_sender *s)
 
 	if (!s->started)
 		return;
-	s->started = false;
+	WRITE_ONCE(s->started, false);
 	fl_credit_del(&s->node);
 	WRITE_ONCE(s->dead, true);
 	/* if it runs just now, it gives the reference back itself */
@@ -521,8 +520,8 @@ void fl_sender_stop(struct sock *sk, struct fl_sender *s)
 		return;
 	fl_tel_reserve(sk, 0);
 	sk->sk_gso_max_segs = fl_route_gso_segs(sk);
-	tcp_snd_cwnd_set(tp, tcp_packets_in_flight(tp) + TCP_INIT_CWND);
-	tp->snd_ssthresh = TCP_INFINITE_SSTHRESH;
+	fl_snd_cwnd_set(tp, tcp_packets_in_flight(tp) + TCP_INIT_CWND);
+	WRITE_ONCE(tp->snd_ssthresh, TCP_INFINITE_SSTHRESH);
 	if (!tp->prior_cwnd)
 		tp->prior_cwnd = TCP_INIT_CWND;
 	/* another control takes over in setsockopt(): it is to send */

@@ -80,13 +80,14 @@ static void d2tcp_round(const struct tcp_sock *tp, struct d2tcp *dt)
 static void d2tcp_info(struct sock *sk, const struct fl_attached *at,
 		       struct fl_info *info)
 {
-	const struct d2tcp *dt = inet_csk_ca(sk);
-	const struct tcp_sock *tp = tcp_sk(sk);
-	u32 cwnd = READ_ONCE(tp->snd_cwnd), srtt_us = READ_ONCE(tp->srtt_us) >> 3;
+	u32 cwnd = fl_snd_cwnd_seen(sk);
+	u32 srtt_us = READ_ONCE(tcp_sk(sk)->srtt_us) >> 3;
+	struct d2tcp dt;
 
-	info->state = dt->reno ? FL_STATE_FALLBACK : FL_STATE_SENDING;
+	fl_ca_seen(sk, &dt, sizeof(dt));
+	info->state = dt.reno ? FL_STATE_FALLBACK : FL_STATE_SENDING;
 	info->window_milli = (u64)cwnd * 1000;
-	info->rate_bps = div_u64((u64)cwnd * tp->mss_cache * 8 * USEC_PER_SEC,
+	info->rate_bps = div_u64((u64)cwnd * fl_mss_seen(sk) * 8 * USEC_PER_SEC,
 				 max_t(u32, srtt_us, 1));
 }
 
@@ -174,7 +175,7 @@ static void d2tcp_loss(struct sock *sk)
 	struct tcp_sock *tp = tcp_sk(sk);
 
 	dt->loss_cwnd = tcp_snd_cwnd(tp);
-	tp->snd_ssthresh = max_t(u32, dt->loss_cwnd / 2, FL_D2TCP_MIN_PKTS);
+	WRITE_ONCE(tp->snd_ssthresh, max_t(u32, dt->loss_cwnd / 2, FL_D2TCP_MIN_PKTS));
 }
 
 /* Context: each ACK, softirq or backlog, socket lock held. */
@@ -182,15 +183,12 @@ static void d2tcp_in_ack_event(struct sock *sk, u32 flags)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 	struct d2tcp *dt = inet_csk_ca(sk);
-	u32 alpha;
 
 	if (before(tp->snd_una, dt->next_seq))
 		return;
-	alpha = fl_d2tcp_alpha(dt->alpha, tp->delivered - dt->old_delivered,
-			       tp->delivered_ce - dt->old_delivered_ce,
-			       D2TCP_SHIFT_G);
-	/* d2tcp_get_info() reads it without the lock */
-	WRITE_ONCE(dt->alpha, alpha);
+	dt->alpha = fl_d2tcp_alpha(dt->alpha, tp->delivered - dt->old_delivered,
+				   tp->delivered_ce - dt->old_delivered_ce,
+				   D2TCP_SHIFT_G);
 	d2tcp_round(tp, dt);
 	trace_fl_delay_update(sk, (tp->srtt_us >> 3) * NSEC_PER_USEC, 0,
 			      (u64)tcp_snd_cwnd(tp) * 1000);
@@ -273,9 +271,9 @@ static u32 d2tcp_undo_cwnd(struct sock *sk)
 static size_t d2tcp_get_info(struct sock *sk, u32 ext, int *attr,
 			     union tcp_cc_info *info)
 {
-	const struct d2tcp *dt = inet_csk_ca(sk);
-	const struct tcp_sock *tp = tcp_sk(sk);
 	size_t size = fl_diag_fill(sk, ext, attr, info);
+	const struct tcp_sock *tp = tcp_sk(sk);
+	struct d2tcp dt;
 
 	if (size)
 		return size;
@@ -283,15 +281,15 @@ static size_t d2tcp_get_info(struct sock *sk, u32 ext, int *attr,
 		     (1 << (INET_DIAG_VEGASINFO - 1)))))
 		return 0;
 	memset(&info->dctcp, 0, sizeof(info->dctcp));
-	if (dt->started && !dt->reno) {
+	fl_ca_seen(sk, &dt, sizeof(dt));
+	if (dt.started && !dt.reno) {
 		info->dctcp.dctcp_enabled = 1;
-		info->dctcp.dctcp_ce_state = dt->ce;
-		info->dctcp.dctcp_alpha = READ_ONCE(dt->alpha) >>
-					  (FL_D2TCP_ALPHA_SHIFT - 10);
-		info->dctcp.dctcp_ab_ecn = tp->mss_cache *
-			(tp->delivered_ce - dt->old_delivered_ce);
-		info->dctcp.dctcp_ab_tot = tp->mss_cache *
-			(tp->delivered - dt->old_delivered);
+		info->dctcp.dctcp_ce_state = dt.ce;
+		info->dctcp.dctcp_alpha = dt.alpha >> (FL_D2TCP_ALPHA_SHIFT - 10);
+		info->dctcp.dctcp_ab_ecn = fl_mss_seen(sk) *
+			(READ_ONCE(tp->delivered_ce) - dt.old_delivered_ce);
+		info->dctcp.dctcp_ab_tot = fl_mss_seen(sk) *
+			(READ_ONCE(tp->delivered) - dt.old_delivered);
 	}
 	*attr = INET_DIAG_DCTCPINFO;
 	return sizeof(info->dctcp);

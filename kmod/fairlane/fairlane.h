@@ -9,6 +9,7 @@
 #include <linux/types.h>
 #include <net/tcp.h>
 
+#include "compat/compat.h"
 #include "fl_setting.h"
 #include "lib/base_rtt.h"
 #include "lib/fl_cc.h"
@@ -247,7 +248,7 @@ static inline void fl_set_wnd(struct tcp_sock *tp, u64 pkts, unsigned long rate)
 	struct sock *sk = (struct sock *)tp;
 	u32 allowed_pkts = min_t(u64, pkts, tp->snd_cwnd_clamp);
 
-	tcp_snd_cwnd_set(tp, clamp_t(u32, allowed_pkts, 1, S32_MAX));
+	fl_snd_cwnd_set(tp, clamp_t(u32, allowed_pkts, 1, S32_MAX));
 	rate = min_t(unsigned long, rate, READ_ONCE(sk->sk_max_pacing_rate));
 	if (READ_ONCE(sk->sk_pacing_rate) != rate)
 		WRITE_ONCE(sk->sk_pacing_rate, rate);

@@ -372,7 +372,8 @@ void fl_attr_inherit(struct sock *sk, struct fl_sock *f,
 static u8 fl_info_from(const struct fl_sock *f, enum fl_setting_id id,
 		       u8 otherwise)
 {
-	return f && f->now.present & BIT(id) ? f->now.from[id] : otherwise;
+	return f && READ_ONCE(f->now.present) & BIT(id) ? READ_ONCE(f->now.from[id]) :
+							  otherwise;
 }
 
 /* Line rate, and where it comes from; measured only for controls that do that. */
@@ -402,9 +403,10 @@ static void fl_info_common(const struct sock *sk, struct fl_info *info)
 
 	if (tel)
 		info->telemetry_bad = READ_ONCE(tel->bad);
-	if (sk->sk_state == TCP_LISTEN)
+	if (READ_ONCE(sk->sk_state) == TCP_LISTEN)
 		return;
-	if (tcp_sk(sk)->rate_app_limited)
+	/* a bit among the stack's own */
+	if (data_race(!!tcp_sk(sk)->rate_app_limited))
 		info->flags |= FL_INFO_APP_LIMITED;
 	/* RACK keeps the newest sample, in us */
 	if (!info->delay_ns)
@@ -454,9 +456,9 @@ void fl_attr_info(struct sock *sk, const struct fl_sock *f,
 	info->deadline_from = fl_info_from(f, FL_SET_DEADLINE,
 					   FL_FROM_DEFAULT);
 	info->policy = f ? fl_sock_policy(f) : 0;
-	if (sk->sk_state == TCP_LISTEN)
+	if (READ_ONCE(sk->sk_state) == TCP_LISTEN)
 		info->flags |= FL_INFO_LISTENER;
-	if (f && *f->had)
+	if (f && READ_ONCE(*f->had))
 		info->flags |= FL_INFO_OFF;
 	strscpy(info->cc, fl_cc_name(sk), sizeof(info->cc));
 	at = f ? rcu_dereference(f->attached) : NULL;

@@ -164,13 +164,21 @@ static void fl_append_fields(struct sk_buff *skb, const struct fl_info *info,
 	}
 }
 
+/* The control to come back to. It is changed under the same lock. */
+static void fl_append_had(struct sk_buff *skb, struct fl_sock *f)
+{
+	spin_lock_bh(&f->lock);
+	fl_append(skb, FL_A_FLOW_HAD_CC, f->had, sizeof(f->had));
+	spin_unlock_bh(&f->lock);
+}
+
 /* The attributes of a flow. Context: RCU, socket held. */
 static int fl_flow_put_attrs(struct sk_buff *skb, struct user_namespace *user,
-			     struct sock *sk, const struct fl_sock *f)
+			     struct sock *sk, struct fl_sock *f)
 {
 	struct fl_info info;
 	struct fl_tuple t;
-	int len;
+	int ifindex, len;
 
 	/* cookie, two addresses, names of two controls; eight of at most 4 bytes */
 	BUILD_BUG_ON(nla_total_size_64bit(sizeof(u64)) +
@@ -190,13 +198,14 @@ static int fl_flow_put_attrs(struct sk_buff *skb, struct user_namespace *user,
 	fl_append(skb, FL_A_FLOW_RADDR, &t.remote, len);
 	fl_append_u16(skb, FL_A_FLOW_LPORT, t.lport);
 	fl_append_u16(skb, FL_A_FLOW_RPORT, t.rport);
-	if (sk->sk_bound_dev_if)
-		fl_append_u32(skb, FL_A_FLOW_IFINDEX, sk->sk_bound_dev_if);
+	ifindex = READ_ONCE(sk->sk_bound_dev_if);
+	if (ifindex)
+		fl_append_u32(skb, FL_A_FLOW_IFINDEX, ifindex);
 	fl_append_u8(skb, FL_A_FLOW_TCP_STATE, READ_ONCE(sk->sk_state));
 	fl_append_u32(skb, FL_A_FLOW_UID, from_kuid_munged(user, sk->sk_uid));
 	fl_append(skb, FL_A_FLOW_CC, info.cc, strlen(info.cc) + 1);
 	if (info.flags & FL_INFO_OFF)
-		fl_append(skb, FL_A_FLOW_HAD_CC, f->had, sizeof(f->had));
+		fl_append_had(skb, f);
 	fl_append_u32(skb, FL_A_FLOW_PRIORITY, info.priority);
 	fl_append_fields(skb, &info, fl_always, ARRAY_SIZE(fl_always), false);
 	fl_append_fields(skb, &info, fl_optional, ARRAY_SIZE(fl_optional),

@@ -39,9 +39,9 @@ u64 fl_guided_begin(struct sock *sk, struct fl_guided *g, u32 rtt_ns)
 	u32 pkts = min_t(u32, tcp_snd_cwnd(tp),
 			 max_t(u32, tcp_packets_in_flight(tp), TCP_INIT_CWND));
 
-	g->telling = true;
+	WRITE_ONCE(g->telling, true);
 	g->ever = true;
-	tp->snd_ssthresh = TCP_INFINITE_SSTHRESH;
+	WRITE_ONCE(tp->snd_ssthresh, TCP_INFINITE_SSTHRESH);
 	return fl_guided_rate_of(sk, pkts, rtt_ns);
 }
 EXPORT_SYMBOL_GPL(fl_guided_begin);
@@ -51,8 +51,8 @@ static void fl_guided_fall_back(struct sock *sk, struct fl_guided *g)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 
-	g->telling = false;
-	tp->snd_ssthresh = max_t(u32, tcp_snd_cwnd(tp), 2);
+	WRITE_ONCE(g->telling, false);
+	WRITE_ONCE(tp->snd_ssthresh, max_t(u32, tcp_snd_cwnd(tp), 2));
 	WRITE_ONCE(sk->sk_pacing_rate, READ_ONCE(sk->sk_max_pacing_rate));
 	fl_tel_note_fallback(sk);
 }
@@ -108,8 +108,8 @@ void fl_guided_set_state(struct sock *sk, u8 new_state)
 		fl_guided_ops_of(g)->apply(sk, inet_csk_ca(sk), g);
 	} else if (new_state != TCP_CA_Loss) {
 		/* after a timeout the stack has set both */
-		tcp_snd_cwnd_set(tp, max_t(u32, tcp_snd_cwnd(tp) >> 1, 2));
-		tp->snd_ssthresh = tcp_snd_cwnd(tp);
+		fl_snd_cwnd_set(tp, max_t(u32, tcp_snd_cwnd(tp) >> 1, 2));
+		WRITE_ONCE(tp->snd_ssthresh, tcp_snd_cwnd(tp));
 	}
 }
 EXPORT_SYMBOL_GPL(fl_guided_set_state);
@@ -213,30 +213,31 @@ EXPORT_SYMBOL_GPL(fl_guided_told);
 void fl_guided_info(struct sock *sk, const struct fl_attached *at, struct fl_info *info)
 {
 	const struct fl_guided *g = container_of(at, struct fl_guided, at);
-	const struct fl_guided_sock *gs = inet_csk_ca(sk);
-	/* or what another control has there: it is not followed */
-	const struct fl_tel *tel = READ_ONCE(gs->tel);
+	u32 base_ns;
+	bool telling;
 
 	if (at == &at->cc->none) {
 		info->state = FL_STATE_FALLBACK;
 		return;
 	}
-	info->state = g->telling ? FL_STATE_SENDING :
-		      !tel || fl_guided_is_reno(g) ?
+	telling = READ_ONCE(g->telling);
+	info->state = telling ? FL_STATE_SENDING :
+		      !g->has_tel || fl_guided_is_reno(g) ?
 		      FL_STATE_FALLBACK : FL_STATE_START;
-	if (tel)
+	if (g->has_tel)
 		info->flags |= FL_INFO_TELEMETRY_SENT;
-	if (!info->base_rtt_ns && g->base_ns != U32_MAX) {
-		info->base_rtt_ns = g->base_ns;
+	base_ns = READ_ONCE(g->base_ns);
+	if (!info->base_rtt_ns && base_ns != U32_MAX) {
+		info->base_rtt_ns = base_ns;
 		info->base_rtt_from = FL_FROM_MEASURED;
 	}
-	if (g->telling) {
+	if (telling) {
 		info->flags |= FL_INFO_TELEMETRY;
 		fl_guided_ops_of(g)->info(g, info);
 	}
-	info->window_milli = 1000ULL * tcp_snd_cwnd(tcp_sk(sk));
-	info->telemetry_rx = g->echoes;
-	info->updates = g->updates;
+	info->window_milli = 1000ULL * fl_snd_cwnd_seen(sk);
+	info->telemetry_rx = READ_ONCE(g->echoes);
+	info->updates = READ_ONCE(g->updates);
 }
 EXPORT_SYMBOL_GPL(fl_guided_info);
 
@@ -270,6 +271,7 @@ void fl_guided_init_sk(struct sock *sk, const struct fl_guided_ops *ops)
 		g->tells = READ_ONCE(gs->tel->tells);
 		g->nears = READ_ONCE(gs->tel->nears);
 	}
+	g->has_tel = gs->tel;
 	g->base_ns = U32_MAX;
 	g->una = tcp_sk(sk)->snd_una;
 	g->gen = fl_settings_gen(gs->fs, pf) - 1;
@@ -278,7 +280,7 @@ void fl_guided_init_sk(struct sock *sk, const struct fl_guided_ops *ops)
 	fl_guided_train(g, gs->tel ? 1 : FL_TRAIN_MAX_SEGS);
 	fl_take_over(sk, g->gso_segs);
 	if (tcp_snd_cwnd(tcp_sk(sk)) < 2)
-		tcp_snd_cwnd_set(tcp_sk(sk), 2);
+		fl_snd_cwnd_set(tcp_sk(sk), 2);
 	rcu_assign_pointer(gs->flow, g);
 	fl_sock_show(gs->fs, &g->at);
 }

@@ -41,6 +41,7 @@
  * @ever: they have come once
  * @tells: tel->tells that was seen
  * @nears: tel->nears that was seen
+ * @has_tel: the socket has telemetry; as it was when the flow began, for readers
  */
 struct fl_guided {
 	struct fl_attached at;
@@ -65,6 +66,7 @@ struct fl_guided {
 	u8 nears;
 	u8 gso_segs;
 	u8 set_segs;
+	bool has_tel;
 };
 
 /* What has come with an ACK: bits. */
@@ -186,7 +188,7 @@ static __always_inline void fl_guided_refresh(const struct sock *sk,
 /* Has it, while not @telling, no hope of telemetry? Trains would do no harm then. */
 static inline bool fl_guided_is_reno(const struct fl_guided *g)
 {
-	return g->ever || g->unheard_pkts > FL_GUIDED_LOST_PKTS;
+	return READ_ONCE(g->ever) || READ_ONCE(g->unheard_pkts) > FL_GUIDED_LOST_PKTS;
 }
 
 /* So many segments may leave at once. */

@@ -141,7 +141,7 @@ static u32 fl_account_budget(const struct fl_ns *ns, const struct fl_account *a)
 {
 	if (a->budget_milli || a->key.kind != FL_PAYS_UID)
 		return a->budget_milli;
-	return ns->budget_uid_milli;
+	return READ_ONCE(ns->budget_uid_milli);
 }
 
 static void fl_account_drop(struct fl_sock *f)
@@ -351,11 +351,12 @@ int fl_limit_get_doit(struct sk_buff *skb, struct genl_info *info)
 	head = genlmsg_put_reply(reply, info, fl_family, 0,
 				 FL_CMD_LIMIT_GET);
 	if (!head ||
-	    nla_put_u32(reply, FL_A_LIMIT_PRIORITY_MAX, ns->priority_max) ||
+	    nla_put_u32(reply, FL_A_LIMIT_PRIORITY_MAX,
+			READ_ONCE(ns->priority_max)) ||
 	    nla_put_u32(reply, FL_A_LIMIT_WEIGHT_MAX_MILLI,
-			ns->weight_max_milli) ||
+			READ_ONCE(ns->weight_max_milli)) ||
 	    nla_put_u32(reply, FL_A_LIMIT_BUDGET_UID_MILLI,
-			ns->budget_uid_milli)) {
+			READ_ONCE(ns->budget_uid_milli))) {
 		nlmsg_free(reply);
 		return -EMSGSIZE;
 	}

@@ -117,7 +117,8 @@ void fl_owd_info(const struct sock *sk, struct fl_info *info)
 		return;
 	info->flags |= FL_INFO_TELEMETRY_SENT;
 	info->telemetry_rx = READ_ONCE(tel->echoes);
-	if (!READ_ONCE(tel->owd.on))
+	/* the socket may begin anew with it: a number to show */
+	if (!data_race(READ_ONCE(tel->owd.on)))
 		return;
 	info->flags |= FL_INFO_TELEMETRY | FL_INFO_OWD;
 	info->queue_ns = fl_tel_ns(READ_ONCE(tel->queue));

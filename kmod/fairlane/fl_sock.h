@@ -22,6 +22,7 @@
 #include <linux/rhashtable-types.h>
 #include <linux/spinlock.h>
 #include <linux/fairlane.h>
+#include <net/inet_connection_sock.h>
 #include <net/sock.h>
 
 #include "fairlane.h"
@@ -181,6 +182,22 @@ static inline const struct fl_cc *fl_sock_cc(const struct fl_sock *f)
 	const struct fl_attached *at = rcu_dereference_check(f->attached, true);
 
 	return at ? at->cc : NULL;
+}
+
+/**
+ * fl_ca_seen() - what a control keeps in the socket itself, for readers without its lock
+ * @sk: the socket
+ * @copy: where to
+ * @bytes: so much of it
+ *
+ * No order of its owner's makes such a reader safe: the socket's control may be changed
+ * just then, and the next one overwrites all of it. So nothing in the copy is believed but
+ * as a number to show, and no pointer in it is followed.
+ */
+static inline void fl_ca_seen(const struct sock *sk, void *copy, size_t bytes)
+{
+	/* see above */
+	data_race(memcpy(copy, inet_csk_ca(sk), bytes));
 }
 
 u32 fl_sock_so_priority(const struct sock *sk);

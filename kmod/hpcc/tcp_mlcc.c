@@ -220,8 +220,12 @@ static void ml_restart(struct fl_guided *g, u64 now_ns, u64 rate)
 static void ml_info(const struct fl_guided *g, struct fl_info *info)
 {
 	const struct ml_flow *fl = ml_flow_of(g);
+	struct ml_core ml = {
+		.border = READ_ONCE(fl->ml.border),
+		.told = READ_ONCE(fl->ml.told),
+	};
 
-	info->rate_bps = 8 * ml_rate(&fl->ml, fl->hp.core.rate);
+	info->rate_bps = 8 * ml_rate(&ml, READ_ONCE(fl->hp.core.rate));
 }
 
 static const struct fl_guided_ops ml_guided = {

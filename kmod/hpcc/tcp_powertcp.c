@@ -95,7 +95,7 @@ static void pt_heard(struct sock *sk, const struct fl_guided_sock *gs, struct fl
 
 static void pt_info(const struct fl_guided *g, struct fl_info *info)
 {
-	info->rate_bps = 8 * hp_flow_of(g)->core.rate;
+	info->rate_bps = 8 * READ_ONCE(hp_flow_of(g)->core.rate);
 }
 
 static const struct fl_guided_ops pt_guided = {

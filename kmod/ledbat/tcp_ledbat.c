@@ -229,7 +229,7 @@ static void ledbat_info(struct sock *sk, const struct fl_attached *at,
 	info->window_milli = (wnd * 1000) >> FL_WND_SHIFT;
 	/* no more than 2^20 packets of 2^16 bytes */
 	if (info->base_rtt_ns)
-		info->rate_bps = div_u64(((wnd >> 8) * tcp_sk(sk)->mss_cache >>
+		info->rate_bps = div_u64(((wnd >> 8) * fl_mss_seen(sk) >>
 					  (FL_WND_SHIFT - 8)) * 8 *
 					 NSEC_PER_SEC, info->base_rtt_ns);
 }

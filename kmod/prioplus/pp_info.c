@@ -23,15 +23,18 @@
 /* ss divides the two gains by this. */
 #define PP_INFO_GAIN_SHIFT	8
 
+/* A bit beside others, for who does not hold the socket lock. It is read once. */
+#define PP_SEEN(bit_)		data_race(!!(bit_))
+
 /* A flow as BBR's attribute. Context: RCU, socket not locked. */
 static void pp_fill_bbr(const struct pp_flow *fl, struct tcp_bbr_info *bbr)
 {
 	const struct pp_chan *chan = READ_ONCE(fl->chan);
 	u64 bw = 0;
 
-	if (!fl->core.stopped) {
+	if (!PP_SEEN(fl->core.stopped)) {
 		/* bytes of the window, no more than 2^33 */
-		bw = ((fl->core.wnd >> 8) * READ_ONCE(fl->mss)) >>
+		bw = ((READ_ONCE(fl->core.wnd) >> 8) * READ_ONCE(fl->mss)) >>
 		     (FL_WND_SHIFT - 8);
 		bw = div_u64(min_t(u64, bw, 1ULL << 33) * NSEC_PER_SEC,
 			     max_t(u32, chan->base_ns, 1));
@@ -40,8 +43,8 @@ static void pp_fill_bbr(const struct pp_flow *fl, struct tcp_bbr_info *bbr)
 	bbr->bbr_bw_lo = (u32)bw;
 	bbr->bbr_bw_hi = (u32)(bw >> 32);
 	bbr->bbr_min_rtt = chan->base_ns / NSEC_PER_USEC;
-	bbr->bbr_pacing_gain = (u32)fl->prio << PP_INFO_GAIN_SHIFT;
-	bbr->bbr_cwnd_gain = fl->core.flows_q8;
+	bbr->bbr_pacing_gain = (u32)READ_ONCE(fl->prio) << PP_INFO_GAIN_SHIFT;
+	bbr->bbr_cwnd_gain = READ_ONCE(fl->core.flows_q8);
 }
 
 /**
@@ -67,7 +70,7 @@ size_t pp_get_info(struct sock *sk, u32 ext, int *attr,
 	if (!(ext & ((1 << (INET_DIAG_BBRINFO - 1)) |
 		     (1 << (INET_DIAG_VEGASINFO - 1)))) ||
 	    !READ_ONCE(fl_profile_get(sock_net(sk))->ss_compat) ||
-	    (1 << sk->sk_state) & (TCPF_LISTEN | TCPF_CLOSE))
+	    (1 << READ_ONCE(sk->sk_state)) & (TCPF_LISTEN | TCPF_CLOSE))
 		return 0;
 	rcu_read_lock();
 	at = fl_sock_shown(sk, &pp_cc);
@@ -85,26 +88,30 @@ static void pp_cc_info(struct sock *sk, const struct fl_attached *at,
 		       struct fl_info *info)
 {
 	const struct pp_flow *fl = container_of(at, struct pp_flow, at);
+	u32 probes, echoes, lost;
 	const struct pp_chan *chan;
+	bool fallback, stopped;
 	u64 bytes, wnd;
 
 	if (at == &pp_cc.none)
 		return;
 	chan = READ_ONCE(fl->chan);
 	/* without SACK from the first packet on, before anything has started */
-	info->state = fl->fallback ? FL_STATE_FALLBACK :
-		      !fl->started ? FL_STATE_START :
-		      fl->core.stopped ? FL_STATE_STOPPED : FL_STATE_SENDING;
-	if (!fl->fallback)
+	fallback = PP_SEEN(fl->fallback);
+	stopped = PP_SEEN(fl->core.stopped);
+	info->state = fallback ? FL_STATE_FALLBACK :
+		      !PP_SEEN(fl->started) ? FL_STATE_START :
+		      stopped ? FL_STATE_STOPPED : FL_STATE_SENDING;
+	if (!fallback)
 		info->flags |= FL_INFO_PROBES;
 	if (!info->base_rtt_ns) {
 		info->base_rtt_ns = chan->base_ns;
 		info->base_rtt_from = FL_FROM_MEASURED;
 	}
-	info->flows_milli = (u64)fl->core.flows_q8 * 1000 >> 8;
+	info->flows_milli = (u64)READ_ONCE(fl->core.flows_q8) * 1000 >> 8;
 	info->target_ns = chan->target_ns;
 	info->limit_ns = chan->limit_ns == U32_MAX ? 0 : chan->limit_ns;
-	if (!fl->core.stopped) {
+	if (!stopped) {
 		wnd = min_t(u64, READ_ONCE(fl->core.wnd), 1ULL << 48);
 		bytes = ((wnd >> 8) * READ_ONCE(fl->mss)) >>
 			(FL_WND_SHIFT - 8);
@@ -113,15 +120,17 @@ static void pp_cc_info(struct sock *sk, const struct fl_attached *at,
 					 NSEC_PER_SEC,
 					 max_t(u32, chan->base_ns, 1));
 	}
-	info->stops = fl->stats.stops;
-	info->probes = fl->stats.probes;
-	info->probe_echoes = fl->stats.echoes;
-	info->probe_losses = fl->stats.probes - fl->stats.echoes -
-			     min_t(u32, fl->probes_out,
-				   fl->stats.probes - fl->stats.echoes);
-	info->watchdogs = fl->stats.watchdogs;
-	info->opens = fl->stats.opens;
-	if (fl->opened)
+	info->stops = READ_ONCE(fl->stats.stops);
+	/* no more echoes than probes, whatever comes in between */
+	echoes = READ_ONCE(fl->stats.echoes);
+	probes = max(READ_ONCE(fl->stats.probes), echoes);
+	lost = probes - echoes;
+	info->probes = probes;
+	info->probe_echoes = echoes;
+	info->probe_losses = lost - min_t(u32, READ_ONCE(fl->probes_out), lost);
+	info->watchdogs = READ_ONCE(fl->stats.watchdogs);
+	info->opens = READ_ONCE(fl->stats.opens);
+	if (PP_SEEN(fl->opened))
 		info->flags |= FL_INFO_OPEN;
 	if (READ_ONCE(fl->tel))
 		fl_owd_info(sk, info);

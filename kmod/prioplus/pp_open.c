@@ -89,7 +89,7 @@ void pp_apply(struct pp_flow *fl)
 	u32 extra = 0;
 
 	if (fl->core.stopped) {
-		tp->snd_cwnd = pp_train_wnd(fl);
+		fl_snd_cwnd_set(tp, pp_train_wnd(fl));
 		return;
 	}
 	if (fl->stale_pkts) {

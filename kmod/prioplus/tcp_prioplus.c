@@ -287,8 +287,8 @@ static void pp_sk_release(struct sock *sk)
 	fl_owd_want(sk, &fl->tel, false);
 	fl_give_back(sk);
 	if (!tp->snd_cwnd) {
-		tcp_snd_cwnd_set(tp, TCP_INIT_CWND);
-		tp->snd_ssthresh = TCP_INFINITE_SSTHRESH;
+		fl_snd_cwnd_set(tp, TCP_INIT_CWND);
+		WRITE_ONCE(tp->snd_ssthresh, TCP_INFINITE_SSTHRESH);
 		/* setsockopt(TCP_CONGESTION): send what waits on release */
 		if ((1 << sk->sk_state) & (TCPF_ESTABLISHED | TCPF_CLOSE_WAIT |
 					   TCPF_FIN_WAIT1 | TCPF_CLOSING |

@@ -132,7 +132,7 @@ static __always_inline void sz_apply(struct sock *sk, const struct fl_guided_soc
 	if (pkts >= SZ_BURST_WINDOW_PKTS &&
 	    burst_pkts > SZ_BURST_PKTS + (pkts >> SZ_DECIDE_SHIFT))
 		pkts += burst_pkts - SZ_BURST_PKTS - (pkts >> SZ_DECIDE_SHIFT);
-	tcp_snd_cwnd_set(tp, clamp_t(u32, pkts, 1, tp->snd_cwnd_clamp));
+	fl_snd_cwnd_set(tp, clamp_t(u32, pkts, 1, tp->snd_cwnd_clamp));
 	WRITE_ONCE(sk->sk_pacing_rate, rate);
 	fl_guided_train(g, fl->train_pkts);
 }
@@ -184,21 +184,16 @@ static u32 sz_hidden_ns(struct sz_flow *fl, u32 rtt_ns, u64 now_ns, u32 base_ns)
 	return least_ns > known_ns ? least_ns - known_ns : 0;
 }
 
-/* For who looks: the queue at which the flow is at rest, ns; its rate, bit/s. */
-static u32 sz_target_of(const struct sz_flow *fl)
-{
-	return sz_target_delay_ns(&fl->par, fl->core.rate_l2 - fl->core.weight_l2);
-}
-
+/* For who looks, with the socket lock or without: its rate, bit/s. */
 static u64 sz_bps_of(const struct sz_flow *fl)
 {
-	return 8 * sz_exp2((s64)fl->core.rate_l2 + fl->payload_l2);
+	return 8 * sz_exp2((s64)READ_ONCE(fl->core.rate_l2) + READ_ONCE(fl->payload_l2));
 }
 
 static noinline void sz_trace(struct sock *sk, const struct fl_guided_sock *gs,
 			      const struct sz_flow *fl)
 {
-	trace_fl_soze_update(sk, fl->queue_ns, sz_target_of(fl), sz_bps_of(fl),
+	trace_fl_soze_update(sk, fl->queue_ns, fl->core.target_ns, sz_bps_of(fl),
 			     fl_sock_weight_milli(sk, gs->fs));
 }
 
@@ -294,9 +289,9 @@ static void sz_info(const struct fl_guided *g, struct fl_info *info)
 {
 	const struct sz_flow *fl = container_of(g, struct sz_flow, g);
 
-	info->queue_ns = fl->queue_ns;
-	info->target_queue_ns = sz_target_of(fl);
-	info->delay_ns = sz_rtt_ns(g);
+	info->queue_ns = READ_ONCE(fl->queue_ns);
+	info->target_queue_ns = READ_ONCE(fl->core.target_ns);
+	info->delay_ns = READ_ONCE(fl->rest_ns) + info->queue_ns;
 	info->rate_bps = sz_bps_of(fl);
 }
 

@@ -196,24 +196,22 @@ static void swift_start(struct sock *sk, struct swift *sw,
 static void swift_info(struct sock *sk, const struct fl_attached *at,
 		       struct fl_info *info)
 {
-	const struct swift *sw = inet_csk_ca(sk);
-	u64 wnd = READ_ONCE(sw->wnd);
-	u32 base_ns = READ_ONCE(sw->base_ns);
+	struct swift sw;
 
-	info->state = wnd ? FL_STATE_SENDING : FL_STATE_START;
-	if (!wnd)
+	fl_ca_seen(sk, &sw, sizeof(sw));
+	info->state = sw.wnd ? FL_STATE_SENDING : FL_STATE_START;
+	if (!sw.wnd)
 		return;
 	if (!info->base_rtt_ns) {
-		info->base_rtt_ns = base_ns;
+		info->base_rtt_ns = sw.base_ns;
 		info->base_rtt_from = FL_FROM_MEASURED;
 	}
-	info->target_ns = READ_ONCE(sw->target_ns);
-	info->hops = sw->hops;
-	/* not followed: it may be what another control has there */
-	if (READ_ONCE(sw->tel))
+	info->target_ns = sw.target_ns;
+	info->hops = sw.hops;
+	if (sw.tel)
 		fl_owd_info(sk, info);
-	info->window_milli = (wnd * 1000) >> FL_WND_SHIFT;
-	info->rate_bps = div_u64(((wnd >> 8) * sw->mss >> (FL_WND_SHIFT - 8)) *
+	info->window_milli = (sw.wnd * 1000) >> FL_WND_SHIFT;
+	info->rate_bps = div_u64(((sw.wnd >> 8) * sw.mss >> (FL_WND_SHIFT - 8)) *
 				 8 * NSEC_PER_SEC,
 				 max_t(u32, info->base_rtt_ns, 1));
 }
