@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * ccwatch: one process changes the congestion control of sockets that send while
+ * ccwatch: one process changes the congestion control of sockets and sends through them while
  * another reads what the kernel shows of them, by getsockopt() and by inet_diag,
  * neither of which takes the socket's lock.
  *
@@ -28,7 +28,11 @@
 
 #define PAIRS	4
 
-static int tx[PAIRS];
+/* What a socket sends before its control is changed again, bytes. */
+#define SENT	(1 << 18)
+
+static int tx[PAIRS], rx[PAIRS];
+static char data[1 << 16];
 
 __attribute__((noreturn))
 static void die(const char *what)
@@ -45,7 +49,6 @@ static void connect_all(void)
 		.sin_port = htons(5400),
 		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
 	};
-	static const char data[1 << 20];
 	int listener = socket(AF_INET, SOCK_STREAM, 0), one = 1, i;
 
 	setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
@@ -55,9 +58,21 @@ static void connect_all(void)
 		tx[i] = socket(AF_INET, SOCK_STREAM, 0);
 		if (connect(tx[i], (struct sockaddr *)&at, sizeof(at)))
 			die("connect");
-		if (accept(listener, NULL, NULL) < 0)
+		rx[i] = accept(listener, NULL, NULL);
+		if (rx[i] < 0)
 			die("accept");
+	}
+}
+
+/* The window moves. Less than all of it, if the control has it wait. */
+static void send_some(int i)
+{
+	int sent;
+
+	for (sent = 0; sent < SENT; sent += sizeof(data)) {
 		send(tx[i], data, sizeof(data), MSG_DONTWAIT);
+		while (recv(rx[i], data, sizeof(data), MSG_DONTWAIT) > 0)
+			;
 	}
 }
 
@@ -68,10 +83,13 @@ static void change(char **cc, int count)
 	unsigned int i, n;
 
 	for (n = 0;; n++)
-		for (i = 0; i < PAIRS; i++)
-			if (setsockopt(tx[i], IPPROTO_TCP, TCP_CONGESTION, cc[(n + i) % count],
-				       strlen(cc[(n + i) % count])))
-				die(cc[(n + i) % count]);
+		for (i = 0; i < PAIRS; i++) {
+			const char *name = cc[(n + i) % count];
+
+			if (setsockopt(tx[i], IPPROTO_TCP, TCP_CONGESTION, name, strlen(name)))
+				die(name);
+			send_some(i);
+		}
 }
 
 /* Reads a dump to its end. Return: how many sockets had attributes of ours. */

@@ -5,7 +5,8 @@
 #
 # PID 1 of the virtual machine with a stock kernel: loads our modules, uses them,
 # removes them. KTAP on the second serial line; the kernel log is on the first.
-# Kernel command line: test_level=check|all; slow: a kernel that checks itself.
+# Kernel command line: test_level=check|all; slow: a kernel that checks itself; leaks, races:
+# one that finds these.
 /bin/busybox --install -s /bin
 export PATH=/sbin:/bin TC_LIB_DIR=/tc
 mount -t proc proc /proc
@@ -309,6 +310,27 @@ leaks()
 	[ -z "$(cat $file)" ]
 }
 
+# Data races are looked for from now on.
+look_for_races()
+{
+	mount -t debugfs none /sys/kernel/debug 2> /dev/null
+	echo on > /sys/kernel/debug/kcsan
+}
+
+# It sees one that is there on purpose. machine leaves that one out of the modules'.
+a_race_is_seen()
+{
+	insmod /modules/fl_races.ko && rmmod fl_races &&
+	dmesg | grep -q 'KCSAN: data-race in count \[fl_races\]'
+}
+
+# So many accesses were watched; machine has the reports.
+looked_for_races()
+{
+	cat /sys/kernel/debug/kcsan
+	[ "$(sed -n 's/^setup_watchpoints: *//p' /sys/kernel/debug/kcsan)" -ge 100000 ]
+}
+
 # Out of tree (4096) and unsigned (8192) they are; no warning, oops or worse.
 taint()
 {
@@ -322,7 +344,12 @@ taint()
 level=$(sed -n 's/.*test_level=\([a-z]*\).*/\1/p' /proc/cmdline)
 slow=$(grep -ow slow /proc/cmdline)
 controls=$(sed -n 's/^tcp_//p' /modules/ours)
+races=$(grep -ow races /proc/cmdline)
 echo "KTAP version 1"
+if [ -n "$races" ]; then
+	check look_for_races
+	check a_race_is_seen
+fi
 check load_modules
 check make_hosts
 check settings
@@ -365,7 +392,8 @@ check remove_modules
 if [ "$level" = all ]; then
 	check reload
 fi
-[ -z "$slow" ] || check leaks
+! grep -qw leaks /proc/cmdline || check leaks
+[ -z "$races" ] || check looked_for_races
 check taint
 echo "1..$number"
 sync
