@@ -383,6 +383,7 @@ void fl_pacer_unqueue(struct fl_pacer *p, struct fl_receiver *r);
 int fl_sender_start(struct sock *sk, struct fl_sender *s,
 		    const struct fl_sender_ops *ops);
 void fl_sender_stop(struct sock *sk, struct fl_sender *s);
+void fl_sender_free(struct fl_sender *s);
 void fl_sender_window(struct fl_sender *s);
 void fl_sender_tail(struct fl_sender *s);
 void fl_sender_ask(struct fl_sender *s);

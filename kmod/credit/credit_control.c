@@ -64,6 +64,15 @@ void fl_credit_init_sk(struct sock *sk, const struct fl_sender_ops *ops)
 }
 EXPORT_SYMBOL_GPL(fl_credit_init_sk);
 
+/* Context: RCU callback. */
+static void fl_credit_free_rcu(struct rcu_head *rcu)
+{
+	struct fl_credit_flow *flow = container_of(rcu, struct fl_credit_flow, rcu);
+
+	fl_sender_free(&flow->sender);
+	kfree(flow);
+}
+
 /**
  * fl_credit_release_sk() - the release callback: another control, or the end
  * @sk: the socket; caller holds its lock
@@ -84,7 +93,7 @@ void fl_credit_release_sk(struct sock *sk)
 	if (!flow)
 		return;
 	fl_sender_stop(sk, &flow->sender);
-	kfree_rcu(flow, rcu);
+	call_rcu(&flow->rcu, fl_credit_free_rcu);
 }
 EXPORT_SYMBOL_GPL(fl_credit_release_sk);
 

@@ -443,7 +443,6 @@ static enum hrtimer_restart fl_sender_fire(struct hrtimer *timer)
 {
 	struct fl_sender *s = container_of(timer, struct fl_sender, timer);
 	struct sock *sk = s->node.sk;
-	bool put;
 
 	rcu_read_lock();
 	bh_lock_sock(sk);
@@ -456,19 +455,15 @@ static enum hrtimer_restart fl_sender_fire(struct hrtimer *timer)
 			fl_sender_silence(s);
 		}
 	}
-	/* fl_sender_stop(), then or just now, has found us running */
-	put = READ_ONCE(s->dead) && !hrtimer_is_queued(timer);
 	bh_unlock_sock(sk);
 	rcu_read_unlock();
-	if (put)
-		sock_put(sk);
 	return HRTIMER_NORESTART;
 }
 
 /**
  * fl_sender_start() - a congestion control begins to send by credit
  * @sk: the socket
- * @s: zeroed, to be freed by RCU after fl_sender_stop()
+ * @s: zeroed, to be freed by RCU after fl_sender_stop(), with fl_sender_free()
  * @ops: the congestion control's
  *
  * Context: init callback, socket lock held. Return: 0; -EOPNOTSUPP: this connection cannot; or
@@ -512,10 +507,9 @@ void fl_sender_stop(struct sock *sk, struct fl_sender *s)
 		return;
 	WRITE_ONCE(s->started, false);
 	fl_credit_del(&s->node);
+	/* it may run just now, on any processor; fl_sender_free() waits for it */
 	WRITE_ONCE(s->dead, true);
-	/* if it runs just now, it gives the reference back itself */
-	if (s->held && hrtimer_try_to_cancel(&s->timer) >= 0)
-		sock_put(sk);
+	hrtimer_try_to_cancel(&s->timer);
 	if (sk->sk_state == TCP_CLOSE)
 		return;
 	fl_tel_reserve(sk, 0);
@@ -528,6 +522,21 @@ void fl_sender_stop(struct sock *sk, struct fl_sender *s)
 	if (sock_owned_by_user(sk) && sk->sk_state == TCP_ESTABLISHED &&
 	    !test_and_set_bit(TCP_TSQ_DEFERRED, &sk->sk_tsq_flags))
 		sock_hold(sk);
+}
+
+/**
+ * fl_sender_free() - the memory of a sender goes
+ * @s: the sender, stopped
+ *
+ * Whether its timer still runs cannot be known before: who stops it may own the socket as a process
+ * and holds no lock that the timer takes. So the timer's reference on the socket lasts until here.
+ * Context: RCU callback.
+ */
+void fl_sender_free(struct fl_sender *s)
+{
+	hrtimer_cancel(&s->timer);
+	if (s->held)
+		sock_put(s->node.sk);
 }
 
 /**
