@@ -43,6 +43,8 @@ static void fl_credit_put_tcp(const struct sock *sk, struct sk_buff *skb,
 	struct tcphdr *th = skb_push(skb, bytes);
 	s32 wnd = READ_ONCE(tp->rcv_wup) + READ_ONCE(tp->rcv_wnd) -
 		  READ_ONCE(tp->rcv_nxt);
+	/* stays after the handshake; the stack writes the bits beside it */
+	u32 shift = data_race((u32)tp->rx_opt.rcv_wscale);
 
 	memset(th, 0, bytes);
 	skb_reset_transport_header(skb);
@@ -52,8 +54,7 @@ static void fl_credit_put_tcp(const struct sock *sk, struct sk_buff *skb,
 	th->ack_seq = htonl(READ_ONCE(tp->rcv_nxt));
 	th->doff = bytes / 4;
 	th->ack = 1;
-	th->window = htons(min_t(u32, max(wnd, 0) >> tp->rx_opt.rcv_wscale,
-				 U16_MAX));
+	th->window = htons(min_t(u32, max(wnd, 0) >> shift, U16_MAX));
 	fl_credit_write((u8 *)(th + 1), m);
 	skb->ip_summed = CHECKSUM_PARTIAL;
 	skb->csum_start = skb_transport_header(skb) - skb->head;
