@@ -343,6 +343,8 @@ static struct tcp_congestion_ops _ops __read_mostly = {		\
 
 /* The control @_ops, called @_name, of flows without credit; never registered. */
 #define FL_CREDIT_WITHOUT(_ops, _name)				\
+/* the compiler drops the end of a name that just fits */	\
+static_assert(sizeof(_name) <= TCP_CA_NAME_MAX);		\
 static struct tcp_congestion_ops _ops __read_mostly = {		\
 	.release	= fl_credit_release_sk,			\
 	.ssthresh	= tcp_reno_ssthresh,			\

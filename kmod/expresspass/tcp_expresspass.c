@@ -15,7 +15,7 @@
 #include "credit/credit.h"
 #include "fairlane/fl_sock.h"
 
-FL_CREDIT_WITHOUT(tcp_expresspass_reno, "expresspass-reno");
+FL_CREDIT_WITHOUT(tcp_expresspass_reno, "xpass-reno");
 
 static const struct fl_cc expresspass_cc = {
 	.none = { .cc = &expresspass_cc },
