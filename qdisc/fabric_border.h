@@ -94,8 +94,11 @@ struct fabric_host {
  * @near_ns: to the host of this datacenter and back
  * @told_ns: when the sender was last told of @near, or could be
  * @near: load that its data has met up to here, as it came
+ * @near_time: over what time, as the sender chose
  * @fresh: that has not been told yet
  * @untold: packets of data since an ACK that can tell, saturating
+ * @arrived: load that data for the host of this datacenter came with
+ * @arrives: that has not been told yet
  * @flow: its queue, NULL: none
  */
 struct fabric_conn {
@@ -109,7 +112,10 @@ struct fabric_conn {
 	u32 cross_ns;
 	u32 near_ns;
 	u16 near;
+	u16 arrived;
+	u8 near_time;
 	bool fresh;
+	bool arrives;
 	u8 untold;
 	struct fabric_flow *flow;
 };

@@ -191,10 +191,18 @@ static void fabric_handshake_in(struct fabric_border *router, struct fabric_conn
 
 /* ---- from the long line ---------------------------------------------------------------- */
 
+/* Over what time loads of the way to here are meant: a router that has not seen the handshake both
+ * ways keeps what the sender chose.
+ */
+static u8 fabric_near_time(const struct fabric_conn *conn)
+{
+	return conn->near_ns ? fl_load_rtt(conn->near_ns) : conn->near_time;
+}
+
 /* What the sender is told of the way to here. */
 static u16 fabric_near_word(const struct fabric_conn *conn)
 {
-	return fl_load_word(FL_LOAD_CLOSED, fl_load_rtt(conn->near_ns), conn->near);
+	return fl_load_word(FL_LOAD_CLOSED, fabric_near_time(conn), conn->near);
 }
 
 /* An ACK goes to a sender of this datacenter: it is told what its data has met up to here,
@@ -318,6 +326,10 @@ static struct fabric_flow *fabric_segment_in(struct fabric_border_port *p, struc
 		return NULL;
 	}
 	flow = fabric_flow_of(p, conn, &key, s, now_ns);
+	if (flow && conn && s->at && fl_load_type(s->forward) == FL_LOAD_OPEN) {
+		conn->arrived = s->forward & FL_LOAD_MAX;
+		conn->arrives = true;
+	}
 	if (flow && flow->bd.shared && !flow->fifo.head)
 		flow->seen = 0;
 	if (flow && flow->bd.shared)
@@ -542,9 +554,37 @@ static u64 fabric_flow_tell(struct fabric_flow *flow, u64 now_ns)
 	return rate;
 }
 
+/* Over what time loads of the whole way to a sender, or from one, are meant. */
+static u8 fabric_cross_time(const struct fabric_border *router, const struct fabric_conn *conn)
+{
+	return fl_load_rtt(conn->cross_ns ?: router->cross_ns);
+}
+
+/* Likewise the load with which its data came: the sender's own border router, which tells of the
+ * way to itself, takes that load out of data and what is written here out of ACKs. Without one the
+ * sender hears of its datacenter and of the long line from here alone.
+ */
+static void fabric_arrived_tell(struct fabric_border *router, struct fabric_conn *conn,
+				struct sk_buff *skb, const struct fabric_segment *s)
+{
+	u16 word = fl_load_word(FL_LOAD_OPEN, 0, 0);
+
+	if (s->payload_bytes)
+		return;
+	if (conn && conn->arrives) {
+		conn->arrives = false;
+		word = fl_load_word(FL_LOAD_CLOSED, fabric_cross_time(router, conn),
+				    conn->arrived);
+	} else if (fl_load_type(s->forward) != FL_LOAD_CLOSED) {
+		return;
+	}
+	fabric_segment_put(skb, s, FABRIC_FORWARD, word);
+}
+
 /* An ACK goes to a sender in the other datacenter. What it is told, the router says alone. */
-static void fabric_credit(struct fabric_border *router, struct fabric_flow *flow,
-			  struct sk_buff *skb, const struct fabric_segment *s, u64 now_ns)
+static void fabric_credit(struct fabric_border *router, struct fabric_conn *conn,
+			  struct fabric_flow *flow, struct sk_buff *skb,
+			  const struct fabric_segment *s, u64 now_ns)
 {
 	if (fl_load_type(s->reverse) == FL_LOAD_ECHO) {
 		if (s->acks && bd_acks(&flow->bd, s->ack) && fabric_came_by_lan(router, skb)) {
@@ -558,6 +598,7 @@ static void fabric_credit(struct fabric_border *router, struct fabric_flow *flow
 	fabric_segment_put(skb, s, FABRIC_REVERSE,
 			   FL_LOAD_TELL << FL_LOAD_TYPE_SHIFT |
 			   fl_load_rate_code(fabric_flow_tell(flow, now_ns)));
+	fabric_arrived_tell(router, conn, skb, s);
 	router->count[FABRIC_BORDER_TOLD]++;
 }
 
@@ -579,7 +620,7 @@ static bool fabric_near_due(struct fabric_conn *conn, u64 now_ns)
 		conn->untold++;
 		return false;
 	}
-	return since_ns >> (FL_LOAD_RTT_NS_SHIFT + fl_load_rtt(conn->near_ns));
+	return since_ns >> (FL_LOAD_RTT_NS_SHIFT + fabric_near_time(conn));
 }
 
 /* Likewise of a connection that the router has no room for: ACKs tell it nothing. */
@@ -607,6 +648,7 @@ static void fabric_near_read(struct fabric_border *router, struct fabric_conn *c
 	router->count[FABRIC_BORDER_NEAR_READ]++;
 	if (conn) {
 		conn->near = load;
+		conn->near_time = time;
 		conn->fresh = true;
 		if (fabric_near_due(conn, now_ns)) {
 			conn->told_ns = now_ns;
@@ -617,6 +659,9 @@ static void fabric_near_read(struct fabric_border *router, struct fabric_conn *c
 		fabric_tell(router, skb, s->offset, fl_load_word(FL_LOAD_CLOSED, time, load),
 			    now_ns);
 	}
+	/* where no border router follows, the rest of the way is the whole way's loop */
+	if (conn && conn->cross_ns)
+		time = fabric_cross_time(router, conn);
 	fabric_segment_put(skb, s, FABRIC_FORWARD, fl_load_word(FL_LOAD_OPEN, time, 0));
 }
 
@@ -650,7 +695,7 @@ void fabric_border_sent(struct fabric_sched *q, struct sk_buff *skb, u64 now_ns)
 			fabric_near_read(router, conn, &key, skb, &s, now_ns);
 		flow = fabric_flow_acked(router, conn, &key);
 		if (flow)
-			fabric_credit(router, flow, skb, &s, now_ns);
+			fabric_credit(router, conn, flow, skb, &s, now_ns);
 	}
 	spin_unlock(&router->lock);
 }

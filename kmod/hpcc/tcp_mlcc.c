@@ -12,8 +12,10 @@
  * come (fairlane/fl_message.c). With the first, which is about its first packet, a flow begins
  * with a share of the line (ml_start()); without messages with the first ACK.
  *
- * A flow that is told no rate for 4 RTTs is HPCC from end to end: within a datacenter, or
- * where no border router is set up. Without telemetry it is Reno (fairlane/fl_guided.h).
+ * A flow that is told nothing for 4 RTTs is HPCC from end to end: within a datacenter, or
+ * where no border router is set up. Each router works without the other: the far one tells of the
+ * whole way to itself, and behind the own one alone a flow is HPCC from end to end (ml_beside()).
+ * Without telemetry it is Reno (fairlane/fl_guided.h).
  *
  * The rate is enforced by pacing. Between datacenters cwnd is a bound only: twice what is
  * told for an RTT without queues. The near loop may halve a rate many times in an RTT, and
@@ -59,6 +61,7 @@ static struct fl_settings ml_table = {
  * struct ml_flow - a flow
  * @hp: what it has in common with HPCC; its rate is R_NS, or that from end to end
  * @ml: what border routers have told
+ * @whole: by what is echoed, while ml_beside()
  * @near_ns: setting
  * @least_rtt: a round of the near loop takes so long at least, as of fl_load_rtt()
  * @messages: setting
@@ -66,6 +69,7 @@ static struct fl_settings ml_table = {
 struct ml_flow {
 	struct hp_flow hp;
 	struct ml_core ml;
+	struct hp_core whole;
 	u32 near_ns;
 	u8 least_rtt;
 	bool messages;
@@ -108,13 +112,45 @@ static void ml_refresh(const struct sock *sk, const struct fl_guided_sock *gs,
 	ml_tell_rtt(gs, fl);
 }
 
+/* What the flow sends at, bytes on the line a second. */
+static u64 ml_flow_rate(const struct ml_flow *fl)
+{
+	u64 rate = ml_rate(&fl->ml, fl->hp.core.rate);
+
+	return ml_beside(&fl->ml) ? min(rate, fl->whole.rate) : rate;
+}
+
 static void ml_apply(struct sock *sk, const struct fl_guided_sock *gs, struct fl_guided *g)
 {
 	struct ml_flow *fl = ml_flow_of(g);
-	u64 rate = ml_rate(&fl->ml, fl->hp.core.rate);
+	u64 rate = ml_flow_rate(fl), window = rate;
 
+	if (fl->ml.border)
+		window = fl->ml.told;
+	else if (ml_beside(&fl->ml))
+		window = fl->whole.rate;
 	ml_tell_rtt(gs, fl);
-	hp_set(sk, &fl->hp, rate, HP_WINDOW_RTTS * (fl->ml.border ? fl->ml.told : rate));
+	hp_set(sk, &fl->hp, rate, HP_WINDOW_RTTS * window);
+}
+
+/* Does a load of this time come from the far border router, which tells of the whole way to itself
+ * if there is none at this end? Its rounds are round trips: a start needs one of them.
+ */
+static bool ml_is_far(const struct ml_flow *fl, u8 time)
+{
+	return time + 1 >= fl_load_rtt(hp_base_ns(&fl->hp.g));
+}
+
+/* A flow that sent at a rate, bytes/s, needs the loop of the whole way from now on, if it has not
+ * had it. It begins with a part of its share, as in the near loop.
+ */
+static void ml_begin_whole(const struct fl_tel *tel, struct ml_flow *fl, bool beside, u64 rate)
+{
+	u32 load = fl_load_of(READ_ONCE(tel->queue));
+
+	if (!beside && ml_beside(&fl->ml))
+		hp_init(&fl->whole, &fl->hp.par,
+			max(rate, ml_start(&fl->ml, fl->hp.par.whole_bytes, load)));
 }
 
 /* The load of the way to the border router has come; @limited: by the application. */
@@ -126,6 +162,7 @@ static void ml_heard_near(struct ml_flow *fl, const struct fl_tel *tel, u64 now_
 	u64 start = ml_start(&fl->ml, fl->hp.par.whole_bytes, load);
 	bool turned = ml_on_near(&fl->ml, now_ns, max(fl_load_time(word), fl->least_rtt));
 
+	fl->ml.far = ml_is_far(fl, fl_load_time(word));
 	if (first && start > fl->hp.core.rate) {
 		ml_started(&fl->ml, now_ns, fl->hp.par.whole_bytes);
 	} else {
@@ -157,56 +194,81 @@ static bool ml_begin(struct sock *sk, struct ml_flow *fl)
 	return true;
 }
 
-/* Likewise, in a message: what the border router tells a flow that begins, or one that ACKs have
- * brought the rate of the far border router. A flow that has fallen back needs an ACK: of the way
- * behind the border a message says nothing.
+/* Likewise, in a message: what the border router tells a flow that begins, or one that ACKs tell
+ * something. A flow that has fallen back needs an ACK: of the way behind the border a message says
+ * nothing.
  */
 static bool ml_near(struct sock *sk, const struct fl_guided_sock *gs, struct fl_guided *g)
 {
 	struct ml_flow *fl = ml_flow_of(g);
+	bool beside = ml_beside(&fl->ml);
+	u64 rate;
 
-	if (!fl->messages || (fl->ml.heard && !fl->ml.border))
+	if (!fl->messages)
 		return false;
 	if (!g->telling && (g->ever || !ml_begin(sk, fl)))
 		return false;
+	rate = ml_flow_rate(fl);
 	ml_heard_near(fl, gs->tel, ktime_get_ns(), !tcp_send_head(sk));
+	ml_begin_whole(gs->tel, fl, beside, rate);
 	g->updates++;
 	return true;
 }
 
+/* What border routers tell with an ACK, and what is no longer in force. */
+static void ml_heard_border(struct sock *sk, const struct fl_tel *tel, struct ml_flow *fl, u32 what,
+			    bool limited)
+{
+	u64 now_ns = fl->hp.g.ack_ns;
+	bool border = fl->ml.border;
+
+	fl->ml.heard = true;
+	ml_expire(&fl->ml, now_ns, max_t(u64, hp_base_ns(&fl->hp.g),
+					 (u64)(tcp_sk(sk)->srtt_us >> 3) * NSEC_PER_USEC));
+	if (what & FL_GUIDED_TELL)
+		ml_on_tell(&fl->ml, now_ns, max_t(u64, fl_load_rate_of(READ_ONCE(tel->tell)),
+						  fl->hp.par.min_bytes));
+	/* what was one loop becomes two, or the other way round */
+	if (border != fl->ml.border)
+		hp_restart(&fl->hp.g, now_ns, fl->hp.core.rate);
+	if (what & FL_GUIDED_NEAR)
+		ml_heard_near(fl, tel, now_ns, limited);
+}
+
 /* Something has come: the rate of the far border router, the load of the way to the near one,
- * or the load of the whole way.
+ * or the load of the whole way, or of the rest of it.
  */
 static void ml_heard(struct sock *sk, const struct fl_guided_sock *gs, struct fl_guided *g,
 		     const struct rate_sample *rs, u32 rtt_ns, u32 what)
 {
+	u32 load = fl_load_of(READ_ONCE(gs->tel->queue));
 	struct ml_flow *fl = ml_flow_of(g);
-	bool border = fl->ml.border;
+	bool apart, beside;
+	u64 rate;
 
 	if (!hp_base_ns(g))
 		return;
 	if (!g->telling) {
 		hp_begin(sk, &fl->hp);
-		border = false;
 		fl->ml.border = false;
 	}
-	fl->ml.heard = true;
-	ml_expire(&fl->ml, g->ack_ns, max_t(u64, hp_base_ns(g),
-					    (u64)(tcp_sk(sk)->srtt_us >> 3) * NSEC_PER_USEC));
-	if (what & FL_GUIDED_TELL)
-		ml_on_tell(&fl->ml, g->ack_ns,
-			   max_t(u64, fl_load_rate_of(READ_ONCE(gs->tel->tell)),
-				 fl->hp.par.min_bytes));
-	/* what was one loop becomes two, or the other way round */
-	if (border != fl->ml.border)
-		hp_restart(g, g->ack_ns, fl->hp.core.rate);
-	if (!fl->ml.border)
-		hp_heard_load(sk, &fl->hp, fl_load_of(READ_ONCE(gs->tel->queue)), rs);
-	else if (what & FL_GUIDED_NEAR)
-		ml_heard_near(fl, gs->tel, g->ack_ns, rs->is_app_limited);
-	else if (!fl->ml.near)
+	apart = ml_apart(&fl->ml);
+	beside = ml_beside(&fl->ml);
+	rate = ml_flow_rate(fl);
+	ml_heard_border(sk, gs->tel, fl, what, rs->is_app_limited);
+	if (ml_beside(&fl->ml)) {
+		ml_begin_whole(gs->tel, fl, beside, rate);
+		if (what & FL_GUIDED_ECHO)
+			hp_on_load(&fl->whole, &fl->hp.par, load, hp_turned(sk, &fl->hp),
+				   rs->is_app_limited || fl->hp.core.rate < fl->whole.rate);
+	} else if (!ml_apart(&fl->ml)) {
+		if (apart)
+			hp_restart(g, g->ack_ns, rate);
+		hp_heard_load(sk, &fl->hp, load, rs);
+	} else if (!fl->ml.near) {
 		/* nobody tells of the way to the border: steps, until losses halve them */
 		hp_heard_load(sk, &fl->hp, fl->hp.par.eta, rs);
+	}
 	g->updates++;
 }
 
@@ -217,15 +279,30 @@ static void ml_restart(struct fl_guided *g, u64 now_ns, u64 rate)
 	hp_restart(g, now_ns, rate);
 }
 
+/* Losses concern both loops. Context: socket lock held. */
+static void ml_cut(struct fl_guided *g, u8 state)
+{
+	struct ml_flow *fl = ml_flow_of(g);
+
+	hp_cut(g, state);
+	if (state != TCP_CA_CWR && ml_beside(&fl->ml))
+		hp_on_loss(&fl->whole, &fl->hp.par, state == TCP_CA_Loss);
+}
+
 static void ml_info(const struct fl_guided *g, struct fl_info *info)
 {
 	const struct ml_flow *fl = ml_flow_of(g);
 	struct ml_core ml = {
 		.border = READ_ONCE(fl->ml.border),
 		.told = READ_ONCE(fl->ml.told),
+		.near = READ_ONCE(fl->ml.near),
+		.heard = READ_ONCE(fl->ml.heard),
 	};
+	u64 rate = ml_rate(&ml, READ_ONCE(fl->hp.core.rate));
 
-	info->rate_bps = 8 * ml_rate(&ml, READ_ONCE(fl->hp.core.rate));
+	if (ml_beside(&ml))
+		rate = min_t(u64, rate, READ_ONCE(fl->whole.rate));
+	info->rate_bps = 8 * rate;
 }
 
 static const struct fl_guided_ops ml_guided = {
@@ -247,7 +324,7 @@ static const struct fl_guided_ops ml_guided = {
 	.heard = ml_heard,
 	.near = ml_near,
 	.apply = ml_apply,
-	.cut = hp_cut,
+	.cut = ml_cut,
 	.restart = ml_restart,
 	.rtt_ns = hp_base_ns,
 	.info = ml_info,

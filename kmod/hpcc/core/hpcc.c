@@ -106,6 +106,7 @@ void hp_init(struct hp_core *hp, const struct hp_par *par, u64 rate)
 	hp->stage = par->stages;
 	hp_turn(hp, par);
 }
+EXPORT_SYMBOL_GPL(hp_init);
 
 /**
  * hp_on_load() - an ACK with a load has come
@@ -152,3 +153,4 @@ void hp_on_loss(struct hp_core *hp, const struct hp_par *par, bool timeout)
 	hp->stage = timeout ? par->stages : 0;
 	hp_turn(hp, par);
 }
+EXPORT_SYMBOL_GPL(hp_on_loss);

@@ -6,7 +6,8 @@
  *
  * R_NS is HPCC's rate for the load of the way to the border router, which is some 20 us
  * away; R_told is what the border router of the receiver asks for, half of the long round
- * trip ago. A flow that no border router tells a rate is end to end, one loop as in HPCC.
+ * trip ago. A flow that no border router tells anything is end to end, one loop as in HPCC. One
+ * that its own alone tells of the way to it has HPCC's rate for the rest in the place of R_told.
  */
 #include "mlcc.h"
 
@@ -26,11 +27,23 @@ void ml_again(struct ml_core *ml)
  * ml_apart() - does the flow act in rounds of the near loop?
  * @ml: the flow
  *
- * It does with a border router at the far end, and before it can know whether there is one.
+ * It does with a border router at either end.
  */
 bool ml_apart(const struct ml_core *ml)
 {
-	return ml->border || (ml->near && !ml->heard);
+	return ml->border || ml->near;
+}
+
+/**
+ * ml_beside() - does the flow need a loop of the whole way beside the near one?
+ * @ml: the flow
+ *
+ * Its own border router tells of the way to itself and takes that out of the load that comes back;
+ * none at the far end asks for a rate. What comes back is the load of the rest.
+ */
+bool ml_beside(const struct ml_core *ml)
+{
+	return ml->near && ml->heard && !ml->border;
 }
 
 /**
@@ -100,8 +113,10 @@ u64 ml_start(const struct ml_core *ml, u64 share, u32 load)
  */
 void ml_started(struct ml_core *ml, u64 now_ns, u64 goal)
 {
+	u64 rounds = ml->far ? 1 : ML_START_ROUNDS;
+
 	ml->goal = goal;
-	ml->start_ns = now_ns + ((u64)ML_START_ROUNDS << (FL_LOAD_RTT_NS_SHIFT + ml->near_rtt));
+	ml->start_ns = now_ns + (rounds << (FL_LOAD_RTT_NS_SHIFT + ml->near_rtt));
 }
 
 /* Are loads of the near loop older than the rate? */

@@ -27,6 +27,7 @@
  * @near_rtt: time of the near loop, as of fl_load_rtt()
  * @border: @told is in force
  * @near: so is the near loop
+ * @far: the far border router tells its loads, there is none at this end
  * @heard: an ACK has told something since the flow began, or began again after a pause
  */
 struct ml_core {
@@ -39,11 +40,13 @@ struct ml_core {
 	u8 near_rtt;
 	bool border;
 	bool near;
+	bool far;
 	bool heard;
 };
 
 void ml_again(struct ml_core *ml);
 bool ml_apart(const struct ml_core *ml);
+bool ml_beside(const struct ml_core *ml);
 void ml_on_tell(struct ml_core *ml, u64 now_ns, u64 rate);
 bool ml_on_near(struct ml_core *ml, u64 now_ns, u8 rtt);
 u64 ml_start(const struct ml_core *ml, u64 share, u32 load);

@@ -177,7 +177,15 @@ test_both_ways()
 test_forged()
 {
 	for n in ba bb; do tc -n $n qdisc replace dev e0 clsact || fault clsact; done
-	for half in 44:0x83ff 46:0xffff; do
+	for half in 44:0x83ff 46:0xffff alone:44:0x83ff; do
+		# b2 has to do without b1's help
+		[ "${half%%:*}" != alone ] || {
+			for port in west east; do
+				tc -n b1 qdisc del dev $port root || fault "b1 $port"
+				port b1 $port '' || fault "b1 $port"
+			done
+		}
+		half=${half#alone:}
 		at=${half%:*} word=${half#*:}
 		tc -n bb filter add dev e0 egress protocol ip u32 match u32 0xfd08464d 0xffffffff at 40 \
 			action pedit munge offset $at u16 set $word pipe action csum tcp || fault "filter"

@@ -94,6 +94,11 @@ TEST(older_than_the_beginning)
 	CHECK(ml_starting(&ml, now_ns));
 	CHECK(ml_starting(&ml, now_ns + 4 * ROUND_NS - 1));
 	CHECK(!ml_starting(&ml, now_ns + 4 * ROUND_NS));
+	/* rounds from end to end: one */
+	ml.far = true;
+	ml_started(&ml, now_ns, GBIT);
+	CHECK(ml_starting(&ml, now_ns + ROUND_NS - 1));
+	CHECK(!ml_starting(&ml, now_ns + ROUND_NS));
 }
 
 /* A flow that begins doubles up to its share, once in four rounds, until something waits. */
@@ -124,26 +129,33 @@ TEST(doubles)
 	CHECK(!ml_double(&ml, now_ns, GBIT, 0));
 }
 
-/* Rounds of the near loop: with a far border router, or until an ACK says that there is none; a
- * pause forgets both.
+/* Rounds of the near loop: with a border router at either end. With the own one alone the rest of
+ * the way has a loop beside it, once an ACK has come that asks for no rate. A pause forgets both.
  */
 TEST(two_loops)
 {
 	struct ml_core ml = { 0 };
 
 	CHECK(!ml_apart(&ml));
+	CHECK(!ml_beside(&ml));
 	ml_on_near(&ml, 1000, NEAR_RTT);
 	CHECK(ml_apart(&ml));
+	CHECK(!ml_beside(&ml));
 	ml.heard = true;
-	CHECK(!ml_apart(&ml));
+	CHECK(ml_apart(&ml));
+	CHECK(ml_beside(&ml));
 	ml_on_tell(&ml, 2000, GBIT);
 	CHECK(ml_apart(&ml));
+	CHECK(!ml_beside(&ml));
 	ml_again(&ml);
 	CHECK(!ml_apart(&ml));
+	CHECK(!ml_beside(&ml));
 	CHECK(!ml.heard);
 	CHECK_EQ(ml_rate(&ml, 5 * GBIT), 5 * GBIT);
-	ml_on_near(&ml, 3000, NEAR_RTT);
+	/* the far one alone */
+	ml_on_tell(&ml, 3000, GBIT);
 	CHECK(ml_apart(&ml));
+	CHECK(!ml_beside(&ml));
 }
 
 UNIT_MAIN
