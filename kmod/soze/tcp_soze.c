@@ -15,7 +15,7 @@
  * smoothed.
  *
  * Two departures from the paper, which decides with each ACK and whose window is no
- * more than the rate's. A flow that has known its share for 32 round trips decides eight
+ * more than the rate's. A flow that has known its share for 64 round trips decides eight
  * times in an RTT, with the average of what it heard in between: an ACK takes 437
  * instructions with one flow, and 726 with eight, whose two or three ACKs an RTT decide
  * each (selftests/machine/cc-cost). And the window has room for what is acknowledged at

@@ -37,8 +37,8 @@
  *     flow fall, it goes on with a packet in an RTT, or in twice the time since its last
  *     ACK if that is longer: it has to hear that the queue is gone.
  *  7. A new flow doubles its rate in an RTT until it meets the share that D
- *     tells, or falls to it. Then m is 1/(1 + round trips / 2) for 32 round trips
- *     if that is larger: an average of what it has seen, the later the more, since
+ *     tells, or falls to it. Then m is 1/(1 + round trips / 2) for 64 round trips
+ *     if that is larger, on long paths (13) at most 16 q / RTT: an average of what it has seen, the later the more, since
  *     it has seen its own overshoot first.
  *
  *  8. D beyond that of 2^17 times weight 1 speaks of no share. It is waited for,
@@ -69,6 +69,12 @@
  *     flows: (1) and (10) again. The line is full; the shares of flows that are light together
  *     become exact slowly, or, where k is a few packets and paths are long, not within
  *     thousands of round trips.
+ *
+ * 13. From an RTT of 8 q and 64 packets in it on the window leads. It has no room but to the
+ *     next whole packet, and the pace has 1/20 octave, so D answers to a change within an RTT
+ *     instead of growing with time: the loop bears four times (1)'s gain. Such a flow
+ *     grows by a fifth of an octave in a round trip on an empty queue, whatever RTT / q is.
+ *     Fewer packets would round the window too much. Light flows (12) go on as they are.
  *
  * Measured (selftests/unit/soze/test_soze_net.c, selftests/machine/scale): shares exact to
  * 0.1 %, D within 0.1 us of T with few flows; within 2 % from 5 us to 5 ms and from 2
@@ -122,6 +128,15 @@
 #define SZ_LIGHT_RTTS		(64U << SZ_SHIFT)
 #define SZ_LIGHT_GROW_SHIFT	5
 #define SZ_LIGHT_BACK_SHIFT	1
+/* (13): RTT in q, 1/2^3; log2 of the packets in what the RTT's first bit stands for, 64 in
+ * the mean of RTTs; (1)'s gain is so many times as large; room of the pace; growth on an
+ * empty queue.
+ */
+#define SZ_LEADS_RTT_SHIFT	3
+#define SZ_LEADS_L2		(11 * (s64)(SZ_ONE / 2))
+#define SZ_LEADS_GAIN		4
+#define SZ_LEADS_ROOM		(SZ_ONE / 20)
+#define SZ_LEADS_GROWTH		(SZ_ONE / 5)
 /* Fractional bits of packets in a ns, 32 more than the window needs. */
 #define SZ_PKTS_SHIFT		36
 /* Window beyond what is in flight: 1/16, and so many packets. */
@@ -169,6 +184,7 @@ void sz_init(struct sz_core *sz, const struct sz_par *par, u64 now_ns,
 	sz->still_l2 = par->alpha_l2;
 	sz->still = 0;
 	sz->empty = 0;
+	sz->leads = false;
 	sz->starting = true;
 	sz_moved(sz, par);
 }
@@ -321,11 +337,17 @@ static s64 sz_still_gain(const struct sz_par *par, u64 per_ns)
 	return (par->q_ns * per_ns) >> (SZ_PER_SHIFT - SZ_SHIFT - SZ_STILL_GAIN_SHIFT);
 }
 
-/* (10): growth on an empty queue in a part of an RTT, octaves. */
-static noinline s64 sz_empty_growth(const struct sz_par *par, u64 per_ns, s64 part)
+/* (10), (13): growth on an empty queue in a part of an RTT, octaves. @error: to where. */
+static noinline s64 sz_empty_growth(const struct sz_core *sz, const struct sz_par *par,
+				    u64 per_ns, s64 part, s64 error)
 {
-	return sz_mul(part, min_t(s64, sz_still_gain(par, per_ns) >> SZ_EMPTY_GAIN_SHIFT,
+	if (sz->leads)
+		return sz_mul(part, SZ_LEADS_GROWTH);
+	if (error <= 0)
+		return 0;
+	part = sz_mul(part, min_t(s64, sz_still_gain(par, per_ns) >> SZ_EMPTY_GAIN_SHIFT,
 				  SZ_EMPTY_GROWTH));
+	return min_t(s64, part, error);
 }
 
 /* (10): the average of what D tells, whether it stands still, whether the queue is
@@ -349,8 +371,8 @@ static __always_inline void sz_stand_still(struct sz_core *sz, const struct sz_p
 	if (unlikely(delay_ns < par->k_ns >> SZ_EMPTY_SHIFT)) {
 		sz->still = 0;
 		sz->empty = min_t(u32, sz->empty + part, SZ_EMPTY_RTTS);
-		if (sz->empty == SZ_EMPTY_RTTS && error > 0)
-			sz->rate_l2 += min_t(s64, sz_empty_growth(par, per_ns, part), error);
+		if (sz->empty == SZ_EMPTY_RTTS)
+			sz->rate_l2 += sz_empty_growth(sz, par, per_ns, part, error);
 		return;
 	}
 	sz->empty = 0;
@@ -445,11 +467,14 @@ static noinline s64 sz_on_ack_light(struct sz_core *sz, const struct sz_par *par
 /* (7): a flow that has known its share for few round trips. Return: octaves for a round
  * trip, << SZ_STEP_SHIFT.
  */
-static noinline s64 sz_on_ack_young(struct sz_core *sz, s64 told_l2, s64 error, s64 part,
-				    s64 step)
+static noinline s64 sz_on_ack_young(struct sz_core *sz, const struct sz_par *par, s64 told_l2,
+				    s64 error, u64 per_ns, s64 part, s64 step)
 {
-	s64 mean = sz_mul(error, div_u64(1ULL << (2 * SZ_SHIFT), SZ_ONE + (sz->age >> 1))) *
-		   (1 << SZ_STEP_SHIFT);
+	s64 m = div_u64(1ULL << (2 * SZ_SHIFT), SZ_ONE + (sz->age >> 1)), mean;
+
+	if (sz->leads)
+		m = min_t(s64, m, sz_still_gain(par, per_ns));
+	mean = sz_mul(error, m) * (1 << SZ_STEP_SHIFT);
 
 	sz->age += part;
 	sz->mean_l2 = told_l2;
@@ -468,6 +493,7 @@ static __always_inline void sz_on_ack_steady(struct sz_core *sz, const struct sz
 	int bit = fls64(rtt_ns) - 1;
 	u64 loop_ns, per_ns;
 	s64 step, lead, part;
+	bool light;
 
 	loop_ns = sz_loop_ns(sz, par, rtt_ns, bit, error);
 	per_ns = div64_u64(1ULL << SZ_PER_SHIFT, max_t(u64, loop_ns, SZ_LOOP_MIN_NS));
@@ -478,14 +504,21 @@ static __always_inline void sz_on_ack_steady(struct sz_core *sz, const struct sz
 	step = (step * (s64)per_ns) >> (SZ_PER_SHIFT - SZ_SHIFT - SZ_STEP_SHIFT);
 	step = sz_mul(sz_within(step, SZ_STEP_MAX << 4), SZ_LOG2_E / SZ_GAIN_PART);
 	lead = sz_within((SZ_GAIN_PART * step) >> SZ_STEP_SHIFT, error / 2);
+	light = unlikely((s64)sz->rate_l2 - sz->weight_l2 > par->light_l2 &&
+			 sz->still < SZ_STILL_RTTS);
+	sz->leads = !light && rtt_ns >> SZ_LEADS_RTT_SHIFT >= par->q_ns &&
+		    (s64)sz->rate_l2 - par->packet_l2 + bit * (s64)SZ_ONE >= SZ_LEADS_L2;
+	if (sz->leads) {
+		step *= SZ_LEADS_GAIN;
+		lead += SZ_LEADS_ROOM;
+	}
 	lead = max_t(s64, lead, SZ_LEAD_MIN);
 	step = sz_within(step, sz_mul(error, SZ_M) * (1 << SZ_STEP_SHIFT));
-	if (unlikely((s64)sz->rate_l2 - sz->weight_l2 > par->light_l2 &&
-		     sz->still < SZ_STILL_RTTS))
+	if (light)
 		step = sz_on_ack_light(sz, par, told_l2, per_ns, part, step, rtt_ns, past_ns,
 				       loop_ns == rtt_ns);
 	else if (unlikely(sz->age < SZ_AGE_MAX))
-		step = sz_on_ack_young(sz, told_l2, error, part, step);
+		step = sz_on_ack_young(sz, par, told_l2, error, per_ns, part, step);
 	else
 		sz_stand_still(sz, par, delay_ns, told_l2, per_ns, part, loop_ns == rtt_ns);
 	sz_step(sz, step, part);
@@ -553,6 +586,9 @@ u32 sz_window_pkts(const struct sz_core *sz, const struct sz_par *par,
 
 	pkts = mul_u64_u32_shr(rate, min_t(u64, time_ns, U32_MAX),
 			       SZ_PKTS_SHIFT - SZ_WINDOW_SHIFT);
-	pkts += (pkts >> SZ_WINDOW_SHIFT) + (SZ_WINDOW_PKTS << SZ_WINDOW_SHIFT);
+	if (sz->leads)
+		pkts += (1 << SZ_WINDOW_SHIFT) - 1;
+	else
+		pkts += (pkts >> SZ_WINDOW_SHIFT) + (SZ_WINDOW_PKTS << SZ_WINDOW_SHIFT);
 	return min_t(u64, max_t(u64, pkts >> SZ_WINDOW_SHIFT, 1), S32_MAX);
 }

@@ -37,7 +37,7 @@
 #define SZ_BEND			(9 * (SZ_ONE / 2))
 
 /* Round trips during which a flow averages, << SZ_SHIFT. */
-#define SZ_AGE_MAX		(32U << SZ_SHIFT)
+#define SZ_AGE_MAX		(64U << SZ_SHIFT)
 
 /**
  * struct sz_conf - what the parameters follow from
@@ -120,6 +120,7 @@ struct sz_sample {
  * @still: for how many round trips, << SZ_SHIFT, to SZ_STILL_RTTS
  * @empty: round trips with an empty queue, << SZ_SHIFT, to SZ_LIGHT_RTTS
  * @starting: has not reached the share that the delay tells
+ * @leads: its window leads, see (13) in soze.c
  */
 struct sz_core {
 	u64 last_ns;
@@ -136,6 +137,7 @@ struct sz_core {
 	u32 empty;
 	u16 rest;
 	bool starting;
+	bool leads;
 };
 
 /* Product of two numbers << SZ_SHIFT. */
