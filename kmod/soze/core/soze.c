@@ -38,8 +38,8 @@
  *     ACK if that is longer: it has to hear that the queue is gone.
  *  7. A new flow doubles its rate in an RTT until it meets the share that D
  *     tells, or falls to it. Then m is 1/(1 + round trips / 2) for 64 round trips
- *     if that is larger, on long paths (13) at most 16 q / RTT: an average of what it has seen, the later the more, since
- *     it has seen its own overshoot first.
+ *     if that is larger, on long paths (13) at most 16 q / RTT: an average of what it
+ *     has seen, the later the more, since it has seen its own overshoot first.
  *
  *  8. D beyond that of 2^17 times weight 1 speaks of no share. It is waited for,
  *     down to a quarter of the rate, and not learned, nor is a queue that another
