@@ -139,7 +139,10 @@ test_peer_without_credit()
 		sleep 0.02
 		says 5000 > /run/says
 		wait
-		grep -q "$cc-" /run/says || fault "another control is not shown: $(cat /run/says)"
+		# expresspass-reno would fill the name's 16 bytes
+		shown=$cc-reno
+		[ "$cc" != expresspass ] || shown=xpass-reno
+		grep -q "$shown" /run/says || fault "another control is not shown: $(cat /run/says)"
 		grep -q fallback /run/says || fault "no fallback: $(cat /run/says)"
 		expect "requests" $(($(credit xa asked) - asked)) -le 4
 		expect "fallbacks" $(($(credit xa fallbacks) - fell)) -eq 1
