@@ -880,15 +880,18 @@ test_lost_acks_of_small_windows()
 	in_ns ca sysctl -q -w net.fairlane.line_rate_mbps=100 net.fairlane.base_rtt_ns=300000 \
 		net.fairlane.research.fluct_ns=400000 net.fairlane.noise_ns=250000
 	tc -n cb qdisc replace dev e0 root netem limit 2000 loss random 10%
-	sum_ms=0 timeouts=$(counter ca TcpExtTCPTimeouts)
+	: > /run/ends
+	timeouts=$(counter ca TcpExtTCPTimeouts)
 	for try in 1 2 3 4 5 6 7 8 9 10; do
 		flow -c swift -n 7 -b 61000 -q 1-6 -p $((5000 + try)) -L 60000 > /run/out || fault "not all data arrives: $(cat /run/out)"
-		end_ms=$(awk '$8 > x { x = $8 } END { print int(x / 1000) }' /run/out)
-		sum_ms=$((sum_ms + end_ms))
+		awk '$8 + 0 > 0 { print int($8 / 1000) }' /run/out >> /run/ends
 	done
 	timeouts=$(($(counter ca TcpExtTCPTimeouts) - timeouts))
-	echo "# ten times seven flows of 61 kB: $sum_ms ms, $timeouts timeouts"
-	expect "ms for ten times seven flows" $sum_ms -le 4000
+	late=$(awk '$1 > 150' /run/ends | wc -l)
+	echo "# ten times seven flows of 61 kB: $late late, at most $(sort -n /run/ends | tail -n 1) ms, $timeouts timeouts"
+	expect "flows" "$(wc -l < /run/ends)" -eq 70
+	# how long a timer takes whose packet's ACK is lost again and again is luck: one took 6 s
+	expect "flows that a timer made late" "$late" -le 12
 }
 
 trap 'drop_net' EXIT
