@@ -224,6 +224,7 @@ void sz_restart(struct sz_core *sz, const struct sz_par *par, u64 now_ns,
 		sz->rate_l2 = rate_l2;
 	sz->pace_l2 = sz->rate_l2;
 	sz->age = 0;
+	sz->leads = false;
 	sz->starting = true;
 	sz_moved(sz, par);
 }
@@ -564,6 +565,7 @@ void sz_on_loss(struct sz_core *sz, const struct sz_par *par, bool timeout)
 	sz_moved(sz, par);
 	if (timeout) {
 		sz->age = SZ_AGE_MAX;
+		sz->leads = false;
 		sz->starting = true;
 	}
 }

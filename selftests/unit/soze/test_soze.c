@@ -358,6 +358,16 @@ TEST(window_leads_on_a_long_path)
 		at_rest(&sz, &par, 8 * par.q_ns - 8, pkts[i]);
 		CHECK(!sz.leads);
 	}
+	/* whoever begins again has room */
+	at_rest(&sz, &par, 500000, 1000);
+	CHECK(sz.leads);
+	sz_restart(&sz, &par, 2000, par.wire_bytes);
+	CHECK(sz_window_pkts(&sz, &par, rest_ns) > 1);
+	at_rest(&sz, &par, 500000, 1000);
+	sz_on_loss(&sz, &par, false);
+	CHECK(sz.leads);
+	sz_on_loss(&sz, &par, true);
+	CHECK(!sz.leads);
 }
 
 TEST(gain_is_bounded_by_the_rtt)
