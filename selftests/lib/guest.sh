@@ -105,6 +105,20 @@ nodes()
 	done
 }
 
+# lose_some NAMESPACE DEVICE PERCENT: what the device sends of TCP's packets is lost at random, but
+# no SYN and no SYN-ACK: a handshake that a timer repeats gives a first RTT of a second, and with
+# any control a first timeout of three.
+lose_some()
+{
+	tc -n "$1" qdisc replace dev "$2" root handle 7: prio bands 2 priomap 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 &&
+	tc -n "$1" qdisc replace dev "$2" parent 7:2 netem limit 10000 loss random "$3%" &&
+	tc -n "$1" filter add dev "$2" parent 7: protocol ip u32 match ip protocol 6 0xff \
+		match u8 0x10 0x12 at 33 flowid 7:2
+}
+
+# lost NAMESPACE DEVICE: packets that lose_some() has lost there.
+lost() { tc -n "$1" -s -j qdisc show dev "$2" | jq '[.[] | select(.kind == "netem").drops] | add'; }
+
 # three_nodes LEFT ROUTER RIGHT RATE ROUTE: fresh namespaces; RATE (lablink's words)
 # from LEFT to ROUTER and back, 1 Gbit/s from ROUTER to RIGHT and back, 2 us each.
 # ROUTE: attributes of the hosts' routes.
