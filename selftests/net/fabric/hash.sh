@@ -5,13 +5,17 @@
 
 ALL=ffffffffffffffff
 
-# A port of switch 1; e1 is another, by which packets may come.
-hashing()
+# queues COUNT WORD...: a port of switch 1; e1 is another, by which packets may come.
+queues()
 {
 	tc -n fa qdisc del dev e0 root 2>/dev/null
-	port limit 1mb switch 1 switch-port 0 frames both speed 10gbit "$@" band 1 queue hash 16
+	count=$1
+	shift
+	port limit 1mb switch 1 switch-port 0 frames both speed 10gbit "$@" band 1 queue hash "$count"
 	seq=0
 }
+
+hashing() { queues 16 "$@"; }
 
 # flows FIRST[-LAST] WAIT [HOLD-NS [SEQUENCE]]: from the neighbour at e0
 flows()
@@ -90,7 +94,8 @@ test_hash_waits_for_the_neighbour()
 	expect "obeyed" "$(sw .hash_frames_heard)" -eq 128
 	expect "time" "$(hash held_ns)" -ge 100000
 	expect "the same by the switch" "$(sw .hash_held_ns)" -eq "$(hash held_ns)"
-	# half of the flows wait, others pass
+	# Half of the flows wait, others pass. Of 16 queues most have one of the waiting at their head.
+	queues 128
 	flows 0-31 $ALL
 	for bytes in $(seq 1001 1040); do
 		send 1 0:"$bytes"
