@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Compare the netlink specification with the ABI header: spec.py SPEC HEADER
 
-Every attribute and command has the same name and number in both. Exit status 0:
-they agree, 1: they do not (differences on stdout).
+Every attribute and command has the same name and number in both, and commands name
+attributes that there are. Exit status 0: they agree, 1: they do not (differences on stdout).
 """
 import re
 import sys
@@ -16,6 +16,15 @@ def enum_numbers(header, prefix):
     body = re.search(r'\b' + prefix + r'UNSPEC,(.*?)__' + prefix + 'MAX', header, re.S).group(1)
     names = re.findall(r'^\s*' + prefix + r'(\w+),', body, re.M)
     return {name.lower().replace('_', '-'): i + 1 for i, name in enumerate(names)}
+
+
+def named(node):
+    """All names in lists of attributes below a command."""
+    for key, value in node.items():
+        if key == 'attributes':
+            yield from value
+        elif isinstance(value, dict):
+            yield from named(value)
 
 
 def main():
@@ -34,6 +43,13 @@ def main():
             have[attr['name']] = number
         if have != want:
             print('attributes of', attrs['name'], set(have.items()) ^ set(want.items()))
+            bad = 1
+    there = {attrs['name']: {attr['name'] for attr in attrs['attributes']}
+             for attrs in spec['attribute-sets']}
+    for op in spec['operations']['list']:
+        unknown = set(named(op)) - there[op['attribute-set']]
+        if unknown:
+            print(op['name'], 'has unknown attributes', unknown)
             bad = 1
     want = enum_numbers(header, 'FL_CMD_')
     have = {}
