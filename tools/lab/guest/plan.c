@@ -22,6 +22,14 @@
 	FIELD(stype, name, JSON_LIST, need, fn, sizeof(etype))
 #define OBJECT(ctx, item, fields, dst)					\
 	json_object(ctx, item, fields, sizeof(fields) / sizeof((fields)[0]), dst)
+/* The function that reads an object of these fields. */
+#define READ_FN(name, ...)						\
+static int name(struct json_ctx *ctx, const struct cJSON *item, void *dst) \
+{									\
+	static const struct json_field fields[] = { __VA_ARGS__ };	\
+									\
+	return OBJECT(ctx, item, fields, dst);				\
+}
 
 /* [name, value], both texts. */
 static int plan_pair(struct json_ctx *ctx, const cJSON *item, void *dst)
@@ -210,25 +218,11 @@ static int plan_id(struct json_ctx *ctx, const cJSON *item, void *dst)
 	return 0;
 }
 
-static int plan_module(struct json_ctx *ctx, const cJSON *item, void *dst)
-{
-	static const struct json_field fields[] = {
-		STR(plan_module, path, true),
-		STR(plan_module, params, false),
-	};
+READ_FN(plan_module, STR(plan_module, path, true),
+	STR(plan_module, params, false))
 
-	return OBJECT(ctx, item, fields, dst);
-}
-
-static int plan_node(struct json_ctx *ctx, const cJSON *item, void *dst)
-{
-	static const struct json_field fields[] = {
-		STR(plan_node, name, true),
-		LIST(plan_node, sysctl, false, struct plan_pair, plan_pair),
-	};
-
-	return OBJECT(ctx, item, fields, dst);
-}
+READ_FN(plan_node, STR(plan_node, name, true),
+	LIST(plan_node, sysctl, false, struct plan_pair, plan_pair))
 
 static int plan_end(struct json_ctx *ctx, const cJSON *item, void *dst)
 {
@@ -254,95 +248,39 @@ static int plan_end(struct json_ctx *ctx, const cJSON *item, void *dst)
 	return OBJECT(ctx, item, fields, dst);
 }
 
-static int plan_link(struct json_ctx *ctx, const cJSON *item, void *dst)
-{
-	static const struct json_field fields[] = {
-		FN(plan_link, kind, true, plan_kind),
-		{ "a", JSON_FN, offsetof(struct plan_link, end[0]), true, plan_end, 0 },
-		{ "b", JSON_FN, offsetof(struct plan_link, end[1]), true, plan_end, 0 },
-	};
+READ_FN(plan_link, FN(plan_link, kind, true, plan_kind),
+	{ "a", JSON_FN, offsetof(struct plan_link, end[0]), true, plan_end, 0 },
+	{ "b", JSON_FN, offsetof(struct plan_link, end[1]), true, plan_end, 0 })
 
-	return OBJECT(ctx, item, fields, dst);
-}
+READ_FN(plan_batch, FN(plan_batch, node, true, plan_node_ref),
+	{ "batch", JSON_LIST, offsetof(struct plan_batch, lines), true, plan_text,
+	  sizeof(char *) })
 
-static int plan_batch(struct json_ctx *ctx, const cJSON *item, void *dst)
-{
-	static const struct json_field fields[] = {
-		FN(plan_batch, node, true, plan_node_ref),
-		{ "batch", JSON_LIST, offsetof(struct plan_batch, lines), true, plan_text,
-		  sizeof(char *) },
-	};
+READ_FN(plan_fabric, FN(plan_fabric, node, true, plan_node_ref))
 
-	return OBJECT(ctx, item, fields, dst);
-}
+READ_FN(plan_netaddr, FN(plan_netaddr, node, true, plan_node_ref),
+	STR(plan_netaddr, dev, true),
+	FN(plan_netaddr, addr, true, plan_addr),
+	INT(plan_netaddr, bits, true))
 
-static int plan_fabric(struct json_ctx *ctx, const cJSON *item, void *dst)
-{
-	static const struct json_field fields[] = {
-		FN(plan_fabric, node, true, plan_node_ref),
-	};
+READ_FN(plan_neigh, FN(plan_neigh, node, true, plan_node_ref),
+	STR(plan_neigh, dev, true),
+	FN(plan_neigh, addr, true, plan_addr),
+	FN(plan_neigh, mac, true, plan_mac))
 
-	return OBJECT(ctx, item, fields, dst);
-}
+READ_FN(plan_hop, STR(plan_hop, dev, true),
+	FN(plan_hop, via, true, plan_addr))
 
-static int plan_netaddr(struct json_ctx *ctx, const cJSON *item, void *dst)
-{
-	static const struct json_field fields[] = {
-		FN(plan_netaddr, node, true, plan_node_ref),
-		STR(plan_netaddr, dev, true),
-		FN(plan_netaddr, addr, true, plan_addr),
-		INT(plan_netaddr, bits, true),
-	};
+READ_FN(plan_route, FN(plan_route, node, true, plan_node_ref),
+	FN(plan_route, dst, true, plan_addr),
+	INT(plan_route, bits, true),
+	FN(plan_route, src, false, plan_addr),
+	BOOL(plan_route, quickack, false),
+	LIST(plan_route, hops, true, struct plan_hop, plan_hop))
 
-	return OBJECT(ctx, item, fields, dst);
-}
-
-static int plan_neigh(struct json_ctx *ctx, const cJSON *item, void *dst)
-{
-	static const struct json_field fields[] = {
-		FN(plan_neigh, node, true, plan_node_ref),
-		STR(plan_neigh, dev, true),
-		FN(plan_neigh, addr, true, plan_addr),
-		FN(plan_neigh, mac, true, plan_mac),
-	};
-
-	return OBJECT(ctx, item, fields, dst);
-}
-
-static int plan_hop(struct json_ctx *ctx, const cJSON *item, void *dst)
-{
-	static const struct json_field fields[] = {
-		STR(plan_hop, dev, true),
-		FN(plan_hop, via, true, plan_addr),
-	};
-
-	return OBJECT(ctx, item, fields, dst);
-}
-
-static int plan_route(struct json_ctx *ctx, const cJSON *item, void *dst)
-{
-	static const struct json_field fields[] = {
-		FN(plan_route, node, true, plan_node_ref),
-		FN(plan_route, dst, true, plan_addr),
-		INT(plan_route, bits, true),
-		FN(plan_route, src, false, plan_addr),
-		BOOL(plan_route, quickack, false),
-		LIST(plan_route, hops, true, struct plan_hop, plan_hop),
-	};
-
-	return OBJECT(ctx, item, fields, dst);
-}
-
-static int plan_tap(struct json_ctx *ctx, const cJSON *item, void *dst)
-{
-	static const struct json_field fields[] = {
-		INT(plan_tap, tap, true),
-		FN(plan_tap, node, true, plan_node_ref),
-		STR(plan_tap, dev, true),
-	};
-
-	return OBJECT(ctx, item, fields, dst);
-}
+READ_FN(plan_tap, INT(plan_tap, tap, true),
+	FN(plan_tap, node, true, plan_node_ref),
+	STR(plan_tap, dev, true))
 
 static int plan_flow(struct json_ctx *ctx, const cJSON *item, void *dst)
 {
@@ -378,16 +316,9 @@ static int plan_flow(struct json_ctx *ctx, const cJSON *item, void *dst)
 	return OBJECT(ctx, item, fields, dst);
 }
 
-static int plan_gate(struct json_ctx *ctx, const cJSON *item, void *dst)
-{
-	static const struct json_field fields[] = {
-		LIST(plan_gate, after, true, int64_t, plan_id),
-		LIST(plan_gate, flows, true, int64_t, plan_id),
-		INT(plan_gate, delay_ns, false),
-	};
-
-	return OBJECT(ctx, item, fields, dst);
-}
+READ_FN(plan_gate, LIST(plan_gate, after, true, int64_t, plan_id),
+	LIST(plan_gate, flows, true, int64_t, plan_id),
+	INT(plan_gate, delay_ns, false))
 
 static int plan_event(struct json_ctx *ctx, const cJSON *item, void *dst)
 {
