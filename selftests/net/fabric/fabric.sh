@@ -286,27 +286,6 @@ test_drops_below_a_parent()
 	tc -n fa qdisc del dev e0 root
 }
 
-test_telemetry()
-{
-	port limit 100mb rate 1gbit stamp soze
-	ip netns exec fb "$SEND" check 60 >"$out" &
-	until grep -q ready "$out"; do sleep 0.001; done
-	ip netns exec fa "$SEND" tcp 10.0.0.1 10.0.0.2 50 1
-	ip netns exec fa "$SEND" tcp 10.0.0.1 10.0.0.2 10 65000
-	wait $!
-	# The 60th waits for 59 of 1486 bytes on the line, less what it took to send.
-	# shellcheck disable=SC2046 # words
-	set -- $(grep max "$out")
-	expect "largest value is the sender's own" "$2" -eq 65000
-	expect "wrong checksums" "$4" -eq 0
-	expect "seen" "$(stat .fabric.telemetry.stamped)" -eq 60
-	expect "raised" "$(stat .fabric.telemetry.raised)" -ge 45
-	expect "the sender's larger value was kept" "$(stat .fabric.telemetry.raised)" -le 50
-	send 5 0:100
-	empty
-	expect "not TCP" "$(stat .fabric.telemetry.not_tcp)" -ge 5
-}
-
 test_change_under_traffic()
 {
 	port limit 100mb rate 100mbit bands 4 dscp 1:1 2:2 3:3 4:4

@@ -8,11 +8,6 @@
  *		that the socket may have on its way
  *	fabric_send gso DST COUNT
  *		COUNT UDP packets of GSO_PARTS parts, to be segmented on the way
- *	fabric_send tcp SRC DST COUNT DELAY-UNITS
- *		COUNT bare TCP segments with the telemetry option, its delay so
- *	fabric_send check COUNT
- *		receives such segments, prints "max <largest delay> bad <wrong
- *		checksums>"; ends after COUNT
  *	fabric_send frame DEV TYPE EPOCH SEQUENCE SWITCH PORT DISTANCE HOLD-NS [BYTES]
  *		a frame between switch ports (linux/fabric_frame.h), cut off after
  *		BYTES of its contents
@@ -29,8 +24,7 @@
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
 #include <net/if.h>
-#include <netinet/ip.h>
-#include <netinet/tcp.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -41,10 +35,8 @@
 #include <unistd.h>
 
 #include <linux/fabric_frame.h>
-#include <linux/fairlane.h>
 
 #define FRAME_OVERHEAD	42	/* Ethernet, IPv4, UDP */
-#define PAYLOAD		1400
 #define GSO_PARTS	10
 #define GSO_BYTES	1000
 #define UDP_SEGMENT	103	/* linux/udp.h; that clashes with netinet */
@@ -53,24 +45,6 @@ static int fail(const char *what)
 {
 	perror(what);
 	return 1;
-}
-
-/* The Internet checksum's sum, not folded. */
-static uint32_t sum(const void *data, size_t bytes, uint32_t start)
-{
-	const uint8_t *p = data;
-	size_t i;
-
-	for (i = 0; i + 1 < bytes; i += 2)
-		start += p[i] << 8 | p[i + 1];
-	return bytes & 1 ? start + (p[bytes - 1] << 8) : start;
-}
-
-static uint16_t fold(uint32_t s)
-{
-	while (s >> 16)
-		s = (s & 0xffff) + (s >> 16);
-	return ~s;
 }
 
 static int send_udp(char **argv)
@@ -123,91 +97,6 @@ static int send_gso(char **argv)
 			   (struct sockaddr *)&to, sizeof(to)) < 0)
 			return fail("sendto");
 	}
-	return 0;
-}
-
-/* An IPv4 packet with a TCP header, our option and some data. */
-struct packet {
-	struct iphdr ip;
-	struct tcphdr tcp;
-	uint8_t option[FL_TELEMETRY_BYTES];
-	uint8_t payload[PAYLOAD];
-} __attribute__((packed));
-
-/* Checksum of the TCP segment with its pseudo header. */
-static uint16_t tcp_sum(const struct packet *p)
-{
-	const uint8_t *ip = (const uint8_t *)p;
-	size_t bytes = sizeof(*p) - sizeof(p->ip);
-
-	/* Addresses are the last 8 bytes of the IP header. */
-	return fold(sum(ip + sizeof(p->ip), bytes,
-			sum(ip + sizeof(p->ip) - 8, 8, IPPROTO_TCP + bytes)));
-}
-
-static int send_tcp(char **argv)
-{
-	static struct packet p;
-	struct sockaddr_in to = { .sin_family = AF_INET };
-	int fd, size = 1 << 30, count = atoi(argv[2]), value = atoi(argv[3]);
-
-	inet_pton(AF_INET, argv[1], &to.sin_addr);
-	fd = socket(AF_INET, SOCK_RAW, IPPROTO_RAW);
-	if (fd < 0 ||
-	    setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &size, sizeof(size)))
-		return fail("socket");
-	p.ip.version = 4;
-	p.ip.ihl = 5;
-	p.ip.ttl = 64;
-	p.ip.protocol = IPPROTO_TCP;
-	inet_pton(AF_INET, argv[0], &p.ip.saddr);
-	p.ip.daddr = to.sin_addr.s_addr;
-	p.ip.tot_len = htons(sizeof(p));
-	p.tcp.source = htons(1);
-	p.tcp.dest = htons(2);
-	p.tcp.doff = (sizeof(p.tcp) + sizeof(p.option)) / 4;
-	p.option[0] = FL_TELEMETRY_KIND;
-	p.option[1] = FL_TELEMETRY_BYTES;
-	p.option[2] = FL_TELEMETRY_EXID >> 8;
-	p.option[3] = FL_TELEMETRY_EXID & 0xff;
-	p.option[4] = value >> 8;
-	p.option[5] = value & 0xff;
-	while (count--) {
-		p.tcp.check = 0;
-		p.tcp.seq = htonl(count);
-		p.tcp.check = htons(tcp_sum(&p));
-		if (sendto(fd, &p, sizeof(p), 0, (struct sockaddr *)&to,
-			   sizeof(to)) < 0)
-			return fail("sendto");
-	}
-	return 0;
-}
-
-static int check_tcp(char **argv)
-{
-	struct packet p;
-	int fd, count = atoi(argv[0]), bad = 0, largest = 0, value;
-
-	fd = socket(AF_INET, SOCK_RAW, IPPROTO_TCP);
-	if (fd < 0)
-		return fail("socket");
-	puts("ready");
-	fflush(stdout);
-	while (count > 0) {
-		ssize_t got = recv(fd, &p, sizeof(p), 0);
-
-		if (got < 0)
-			return fail("recv");
-		/* The machine's own resets come by here as well. */
-		if (got != sizeof(p))
-			continue;
-		count--;
-		bad += tcp_sum(&p) != 0;
-		value = p.option[4] << 8 | p.option[5];
-		if (value > largest)
-			largest = value;
-	}
-	printf("max %d bad %d\n", largest, bad);
 	return 0;
 }
 
@@ -264,12 +153,24 @@ static int record(const char *dev)
 	return 0;
 }
 
-static int send_frame(char **argv)
+/* Send what a frame is made of. */
+static int send_raw(const char *dev, const void *frame, size_t bytes)
 {
 	struct sockaddr_ll at = {
 		.sll_family = AF_PACKET,
-		.sll_ifindex = if_nametoindex(argv[0]),
+		.sll_ifindex = if_nametoindex(dev),
 	};
+	int fd = socket(AF_PACKET, SOCK_RAW, 0);
+
+	if (fd < 0 || !at.sll_ifindex ||
+	    sendto(fd, frame, bytes, 0, (struct sockaddr *)&at, sizeof(at)) < 0)
+		return fail(dev);
+	close(fd);
+	return 0;
+}
+
+static int send_frame(char **argv)
+{
 	struct {
 		uint8_t dest[6];
 		uint8_t source[6];
@@ -293,20 +194,12 @@ static int send_frame(char **argv)
 		},
 	};
 	size_t bytes = argv[8] ? 14U + (unsigned int)atoi(argv[8]) : sizeof(p);
-	int fd = socket(AF_PACKET, SOCK_RAW, 0);
 
-	if (fd < 0 || !at.sll_ifindex ||
-	    sendto(fd, &p, bytes, 0, (struct sockaddr *)&at, sizeof(at)) < 0)
-		return fail(argv[0]);
-	return 0;
+	return send_raw(argv[0], &p, bytes);
 }
 
 static int send_flows(char **argv)
 {
-	struct sockaddr_ll at = {
-		.sll_family = AF_PACKET,
-		.sll_ifindex = if_nametoindex(argv[0]),
-	};
 	struct {
 		uint8_t dest[6];
 		uint8_t source[6];
@@ -327,41 +220,31 @@ static int send_flows(char **argv)
 		},
 	};
 	size_t bytes = argv[6] ? 14U + (unsigned int)atoi(argv[6]) : sizeof(p);
-	int fd = socket(AF_PACKET, SOCK_RAW, 0), sequence = atoi(argv[2]);
-	int first = atoi(argv[3]), last = first, i;
+	int sequence = atoi(argv[2]), first = atoi(argv[3]), last = first, i;
 
 	if (strchr(argv[3], '-'))
 		last = atoi(strchr(argv[3], '-') + 1);
 	for (i = first; i <= last; i++) {
 		p.frame.sequence = htonl(sequence++);
 		p.frame.group = htons(i);
-		if (fd < 0 || !at.sll_ifindex ||
-		    sendto(fd, &p, bytes, 0, (struct sockaddr *)&at, sizeof(at)) < 0)
-			return fail(argv[0]);
+		if (send_raw(argv[0], &p, bytes))
+			return 1;
 	}
 	return 0;
 }
 
 static int send_pfc(char **argv)
 {
-	struct sockaddr_ll at = {
-		.sll_family = AF_PACKET,
-		.sll_ifindex = if_nametoindex(argv[0]),
-	};
 	uint8_t p[60] = {
 		0x01, 0x80, 0xc2, 0, 0, 0x01, 2, 0, 0, 0, 0, 0xcc, 0x88, 0x08,
 		0x01, 0x01,
 	};
-	int fd = socket(AF_PACKET, SOCK_RAW, 0), class = atoi(argv[1]) & 7;
-	int quanta = atoi(argv[2]);
+	int class = atoi(argv[1]) & 7, quanta = atoi(argv[2]);
 
 	p[17] = 1 << class;
 	p[18 + 2 * class] = quanta >> 8;
 	p[19 + 2 * class] = quanta;
-	if (fd < 0 || !at.sll_ifindex ||
-	    sendto(fd, p, sizeof(p), 0, (struct sockaddr *)&at, sizeof(at)) < 0)
-		return fail(argv[0]);
-	return 0;
+	return send_raw(argv[0], p, sizeof(p));
 }
 
 int main(int argc, char **argv)
@@ -376,10 +259,6 @@ int main(int argc, char **argv)
 		return send_udp(argv + 2);
 	if (argc == 4 && !strcmp(argv[1], "gso"))
 		return send_gso(argv + 2);
-	if (argc == 6 && !strcmp(argv[1], "tcp"))
-		return send_tcp(argv + 2);
-	if (argc == 3 && !strcmp(argv[1], "check"))
-		return check_tcp(argv + 2);
 	if (argc == 3 && !strcmp(argv[1], "record"))
 		return record(argv[2]);
 	fprintf(stderr, "usage: see the head of fabric_send.c\n");
