@@ -105,14 +105,6 @@ static void show_class(enum class class, u32 *open)
 
 int main(int argc, char **argv)
 {
-	static const struct {
-		const char *name;
-		enum mode mode;
-		u8 queues;
-	} rivals[] = {
-		{ "none", NONE, 0 }, { "pfc", PFC, 0 }, { "bfc-32", BFC, 32 },
-		{ "bfc-128", BFC, 128 }, { "pyrrha", PYRRHA, 0 },
-	};
 	struct settings set = {
 		.leaves = LEAVES, .spines = 2, .hosts = HOSTS,
 		.host_gbps = 100, .spine_gbps = 400, .delay_ns = 600,
@@ -123,22 +115,21 @@ int main(int argc, char **argv)
 	u32 load = argc > 1 ? atoi(argv[1]) : 60;
 	u64 until_ns = (argc > 2 ? atoi(argv[2]) : 2000) * 1000ULL;
 	struct totals t;
-	size_t i;
+	enum mode mode;
 
 	printf("%-8s %8s %8s %8s %8s %8s %8s %8s %6s %5s %5s %5s %5s\n",
 	       "control", "vul.mean", "vul.99", "bg.mean", "bg.99", "inc.mean",
 	       "inc.99", "peak_kB", "late", "IQs", "lost", "open", "roots");
-	for (i = 0; i < COUNT(rivals); i++) {
+	for (mode = NONE; mode < MODES; mode++) {
 		u32 open = 0;
 
-		set.mode = rivals[i].mode;
-		set.queues = rivals[i].queues;
+		set.mode = mode;
 		sim_open(&set, flows, 0);
 		sim_close();
 		draw_flows(load, until_ns);
 		sim_open(&set, flows, count);
 		sim_run(until_ns * 10);
-		printf("%-8s", rivals[i].name);
+		printf("%-8s", mode_names[mode]);
 		show_class(VULNERABLE, &open);
 		show_class(BACKGROUND, &open);
 		show_class(INCAST, &open);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The simulation of sim.h: events, links, queues, and the four flow controls. */
+/* The simulation of sim.h: events, links, queues, and the three flow controls. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,9 +16,6 @@ struct packet {
 	u64 sequence;
 	u32 bytes;
 	u8 hop;			/* of its flow's way */
-	u8 queue;		/* at this port */
-	u8 from_queue;		/* at the port before */
-	bool counted;		/* BFC: holds back the port before */
 	struct pyr_packet pkt;
 };
 
@@ -32,7 +29,6 @@ struct frame {
 	struct frame *next;
 	struct pyr_frame pyr;
 	bool pause;
-	u8 queue;
 };
 
 struct port {
@@ -45,10 +41,7 @@ struct port {
 	u64 in_bytes;			/* PFC: what came by this port */
 	struct frame *frames;
 	struct fifo oq;
-	struct fifo q[QUEUES_MAX];
-	bool q_paused[QUEUES_MAX];	/* BFC */
-	u32 q_counted[QUEUES_MAX];	/* BFC: packets here, by the queue before */
-	u8 turn;
+	struct fifo q[QUEUES];
 };
 
 struct node {
@@ -59,6 +52,8 @@ struct node {
 	struct port *port;
 	struct pyr_switch *sw;
 };
+
+const char *const mode_names[MODES] = { "none", "pfc", "pyrrha" };
 
 static struct settings set;
 static struct flow *flows;
@@ -129,7 +124,7 @@ static u32 hop_rtt_ns(const struct port *port)
 static void add_node(u32 index, u8 ports, bool host)
 {
 	struct pyr_config config = {
-		.id = node_id(index), .queues = 100, .buckets = 4,
+		.id = node_id(index), .queues = QUEUES, .buckets = 4,
 		.pause_permille = set.pause_permille,
 		.resume_permille = set.resume_permille, .tick_ns = 16000,
 	};
@@ -141,7 +136,7 @@ static void add_node(u32 index, u8 ports, bool host)
 	node->port = calloc(ports, sizeof(*node->port));
 	for (i = 0; i < ports; i++) {
 		node->port[i].oq.tail = &node->port[i].oq.head;
-		for (j = 0; j < QUEUES_MAX; j++)
+		for (j = 0; j < QUEUES; j++)
 			node->port[i].q[j].tail = &node->port[i].q[j].head;
 	}
 	node->sw = calloc(1, sizeof(*node->sw));
@@ -198,16 +193,14 @@ static void onward(const struct packet *packet, struct pyr_path *path)
 static void serve(u32 index, u8 out);
 
 static void send_frame(u32 index, u8 out, const struct pyr_frame *pyr,
-		       bool pause, u8 queue)
+		       bool pause)
 {
 	struct frame *frame = calloc(1, sizeof(*frame)), **end;
 
 	totals.frames++;
-	totals.pauses += pause;
 	if (pyr)
 		frame->pyr = *pyr;
 	frame->pause = pause;
-	frame->queue = queue;
 	for (end = &nodes[index].port[out].frames; *end; end = &(*end)->next)
 		;
 	*end = frame;
@@ -222,7 +215,7 @@ static void speak(u32 index)
 	u8 port;
 
 	while (pyr_next_frame(node->sw, &frame, &port))
-		send_frame(index, port, &frame, frame.type == PYR_PAUSE, 0);
+		send_frame(index, port, &frame, frame.type == PYR_PAUSE);
 	if (node->sw->roots && !node->ticking) {
 		node->ticking = true;
 		at(now_ps + node->sw->config.tick_ns * PS_PER_NS, TICK, index,
@@ -236,8 +229,6 @@ static void hear_frame(u32 index, u8 in, struct frame *frame)
 
 	if (set.mode == PFC)
 		port->paused = frame->pause;
-	else if (set.mode == BFC)
-		port->q_paused[frame->queue] = frame->pause;
 	else
 		pyr_frame_in(nodes[index].sw, in, &frame->pyr, port->oq.bytes);
 	free(frame);
@@ -269,7 +260,6 @@ static struct packet *pop(struct fifo *fifo)
 
 static void put(struct port *port, u8 queue, struct packet *packet)
 {
-	packet->queue = queue;
 	push(queue == PYR_OQ ? &port->oq : &port->q[queue], packet);
 }
 
@@ -287,60 +277,11 @@ static void pfc_look(u32 index, u8 in)
 	limit = limit > 2 * hop ? limit - hop : hop;
 	if (!port->told && port->in_bytes > limit) {
 		port->told = true;
-		send_frame(index, in, NULL, true, 0);
+		send_frame(index, in, NULL, true);
 	} else if (port->told && port->in_bytes + hop / 2 < limit) {
 		port->told = false;
-		send_frame(index, in, NULL, false, 0);
+		send_frame(index, in, NULL, false);
 	}
-}
-
-/* A queue of its own if one is empty, or the one that the flow has, or by chance. */
-static u8 bfc_queue(const struct port *port, u32 flow)
-{
-	const struct packet *packet;
-	u8 i, chosen = flow * 2654435761u % set.queues;
-
-	for (i = 0; i < set.queues; i++)
-		for (packet = port->q[i].head; packet; packet = packet->next)
-			if (packet->flow == flow)
-				return i;
-	for (i = 0; i < set.queues; i++)
-		if (!port->q[(chosen + i) % set.queues].head)
-			return (chosen + i) % set.queues;
-	return chosen;
-}
-
-static void bfc_enter(u32 index, u8 out, u8 in, struct packet *packet)
-{
-	struct port *port = &nodes[index].port[out], *back;
-	u32 active = 0, hop, i;
-	u8 queue = bfc_queue(port, packet->flow);
-
-	put(port, queue, packet);
-	packet->counted = false;
-	if (in == PYR_NONE)
-		return;
-	for (i = 0; i < set.queues; i++)
-		active += port->q[i].head && !port->q_paused[i];
-	hop = hop_rtt_ns(port) * port->rate_gbps / 8;
-	if (port->q[queue].bytes <= hop / (active ? active : 1))
-		return;
-	packet->counted = true;
-	back = &nodes[index].port[in];
-	if (!back->q_counted[packet->from_queue]++)
-		send_frame(index, in, NULL, true, packet->from_queue);
-}
-
-static void bfc_leave(u32 index, struct packet *packet)
-{
-	struct port *back;
-
-	if (!packet->counted)
-		return;
-	back = &nodes[index].port[packet->pkt.in];
-	if (!--back->q_counted[packet->from_queue])
-		send_frame(index, packet->pkt.in, NULL, false,
-			   packet->from_queue);
 }
 
 static void enter(u32 index, u8 out, u8 in, struct packet *packet)
@@ -358,9 +299,7 @@ static void enter(u32 index, u8 out, u8 in, struct packet *packet)
 	if (!node->host && node->bytes > totals.peak_bytes)
 		totals.peak_bytes = node->bytes;
 	packet->pkt = (struct pyr_packet){ in, PYR_NONE, 0 };
-	if (set.mode == BFC) {
-		bfc_enter(index, out, in, packet);
-	} else if (set.mode == PYRRHA) {
+	if (set.mode == PYRRHA) {
 		onward(packet, &path);
 		put(port, pyr_arrive(node->sw, out, &packet->pkt, &path,
 				     packet->bytes, port->oq.bytes), packet);
@@ -418,21 +357,10 @@ static struct packet *pyrrha_take(u32 index, u8 out)
 static struct packet *take(u32 index, u8 out)
 {
 	struct port *port = &nodes[index].port[out];
-	u32 i;
 
 	if (set.mode == PYRRHA)
 		return pyrrha_take(index, out);
-	if (set.mode != BFC)
-		return port->oq.head && !port->paused ? pop(&port->oq) : NULL;
-	for (i = 1; i <= set.queues; i++) {
-		u8 queue = (port->turn + i) % set.queues;
-
-		if (!port->q[queue].head || port->q_paused[queue])
-			continue;
-		port->turn = queue;
-		return pop(&port->q[queue]);
-	}
-	return NULL;
+	return port->oq.head && !port->paused ? pop(&port->oq) : NULL;
 }
 
 static void feed(u32 flow);
@@ -443,13 +371,10 @@ static void left(u32 index, struct packet *packet)
 	u8 in = packet->pkt.in;
 
 	node->bytes -= packet->bytes;
-	if (set.mode == BFC)
-		bfc_leave(index, packet);
 	if (set.mode == PFC && in != PYR_NONE) {
 		node->port[in].in_bytes -= packet->bytes;
 		pfc_look(index, in);
 	}
-	packet->from_queue = packet->queue;
 	if (!node->host)
 		return;
 	flows[packet->flow].in_host--;
@@ -626,10 +551,6 @@ void sim_totals(struct totals *to)
 		const struct pyr_switch *sw = nodes[i].sw;
 
 		totals.roots_left += sw->roots;
-		totals.expired += sw->stats.expired;
-		totals.nominated += sw->stats.nominated;
-		totals.merged += sw->stats.merged;
-		totals.assigned += sw->stats.assigned;
 		if (sw->stats.assigned_max > totals.queues_max)
 			totals.queues_max = sw->stats.assigned_max;
 	}

@@ -9,25 +9,25 @@
 
 #include "core/pyrrha.h"
 
-#define COUNT(array)	(sizeof(array) / sizeof(*(array)))
 #define PS_PER_NS	1000ULL
 #define MTU_BYTES	1500
 #define WIRE_BYTES	38	/* preamble, header, FCS, gap */
 #define FRAME_BYTES	84	/* the smallest frame on the line */
 #define HOPS_MAX	4
-#define QUEUES_MAX	128	/* of a port, besides the output queue */
+#define QUEUES		100	/* of a port, besides the output queue */
 
 enum mode {
 	NONE,		/* one queue a port */
 	PFC,		/* ports pause each other as a whole, 802.1Qbb */
-	BFC,		/* queues pause each other: Goyal et al., NSDI 2022 */
 	PYRRHA,
+	MODES
 };
+
+extern const char *const mode_names[MODES];
 
 /**
  * struct settings - what is simulated
  * @mode: which flow control
- * @queues: of BFC at each port
  * @leaves: leaf switches
  * @spines: spine switches
  * @hosts: at each leaf
@@ -43,7 +43,6 @@ enum mode {
  */
 struct settings {
 	enum mode mode;
-	u8 queues;
 	u16 leaves;
 	u16 spines;
 	u16 hosts;
@@ -92,28 +91,18 @@ struct flow {
  * struct totals - what a simulation counted
  * @reordered: packets that arrived after a later one
  * @dropped: packets lost
- * @pauses: frames that say so
  * @frames: all frames
  * @peak_bytes: most bytes in a switch
  * @queues_max: most isolation queues in use at a port
  * @roots_left: roots in any table at the end
- * @expired: pauses that ended because nobody repeated them
- * @nominated: times that a port made itself a root
- * @merged: times that it gave way
- * @assigned: queues given
  */
 struct totals {
 	u64 reordered;
 	u64 dropped;
-	u64 pauses;
 	u64 frames;
 	u64 peak_bytes;
 	u32 queues_max;
 	u32 roots_left;
-	u64 expired;
-	u64 nominated;
-	u64 merged;
-	u64 assigned;
 };
 
 void sim_open(const struct settings *settings, struct flow *flows, u32 count);

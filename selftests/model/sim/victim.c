@@ -4,7 +4,7 @@
  * S2's and VS's packets leave one spine by one port. What do they get?
  * Figure 24: the same flows in another order, so that the root moves.
  *
- *	victim [key=value...]	keys as in struct settings
+ *	victim [only=CONTROL] [key=value...]	keys as in struct settings
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,18 +13,6 @@
 
 #define MS	1000000ULL
 
-static const struct {
-	const char *name;
-	enum mode mode;
-	u8 queues;
-} rivals[] = {
-	{ "none", NONE, 0 },
-	{ "pfc", PFC, 0 },
-	{ "bfc-32", BFC, 32 },
-	{ "bfc-128", BFC, 128 },
-	{ "pyrrha", PYRRHA, 0 },
-};
-
 static struct settings set = {
 	.leaves = 3, .spines = 2, .hosts = 2, .host_gbps = 100,
 	.spine_gbps = 100, .delay_ns = 600, .buffer_bytes = 20000000,
@@ -32,13 +20,17 @@ static struct settings set = {
 	.resume_permille = PYR_RESUME_DEFAULT_PERMILLE,
 };
 
-static unsigned long only = ~0UL;
+static const char *only;
 
 static void option(const char *text)
 {
 	unsigned long value;
 	char key[32];
 
+	if (!strncmp(text, "only=", 5)) {
+		only = text + 5;
+		return;
+	}
 	if (sscanf(text, "%31[a-z_]=%lu", key, &value) != 2)
 		exit(2);
 	if (!strcmp(key, "delay_ns"))
@@ -49,8 +41,6 @@ static void option(const char *text)
 		set.pause_permille = value;
 	else if (!strcmp(key, "resume_permille"))
 		set.resume_permille = value;
-	else if (!strcmp(key, "only"))
-		only = value;
 	else if (!strcmp(key, "all_moves"))
 		set.all_moves = value;
 	else if (!strcmp(key, "frame_loss_permille"))
@@ -88,7 +78,8 @@ int main(int argc, char **argv)
 		{ "fig10", { 0, MS, 2 * MS } },
 		{ "fig24", { 2 * MS, 0, MS } },
 	};
-	size_t i, j;
+	enum mode mode;
+	size_t j;
 	int k;
 
 	for (k = 1; k < argc; k++)
@@ -97,8 +88,8 @@ int main(int argc, char **argv)
 	printf("%-8s %-9s %7s %7s %7s %9s %7s %6s %5s %5s\n", "control",
 	       "scene", "S1 %", "S2 %", "VS %", "peak_kB", "frames",
 	       "late", "IQs", "lost");
-	for (i = 0; i < COUNT(rivals); i++) {
-		if (only != ~0UL && only != i)
+	for (mode = NONE; mode < MODES; mode++) {
+		if (only && strcmp(only, mode_names[mode]))
 			continue;
 		for (j = 0; j < 2; j++) {
 			/* S1, S2 at the first leaf; VS at the second. */
@@ -113,14 +104,13 @@ int main(int argc, char **argv)
 				flows[k].start_ns = orders[j].start_ns[k];
 				flows[k].bytes = ~0ULL;
 			}
-			set.mode = rivals[i].mode;
-			set.queues = rivals[i].queues;
+			set.mode = mode;
 			sim_open(&set, flows, 3);
 			sim_run(4 * MS);
 			for (k = 0; k < 3; k++)
 				before[k] = flows[k].received_bytes;
 			sim_run(8 * MS);
-			show(rivals[i].name, orders[j].name, flows, before,
+			show(mode_names[mode], orders[j].name, flows, before,
 			     4 * MS);
 			sim_close();
 		}
