@@ -149,10 +149,8 @@ void compare_rst(FILE *f, const struct comparison *c)
 	put_descriptions(f, c);
 	fputs("::\n\n", f);
 	for (i = 0; i < c->sides.n; i++)
-		fprintf(f, "\t# %s%s\n\t%s\n", c->sides.s[i].label,
-			c->sides.s[i].passed ? "" :
-			": not all expectations held, of the medians or of single runs",
-			c->sides.s[i].command);
+		fprintf(f, "\t%s  # %s%s\n", c->sides.s[i].command, c->sides.s[i].label,
+			c->sides.s[i].passed ? "" : ", not all expectations held");
 	fputc('\n', f);
 	put_rule(f, &c->table, w, '=');
 	put_row(f, &c->table, 0, w);
