@@ -49,7 +49,7 @@
 /* The peer's clock may differ from ours by one part in 2^this: 6 %. */
 #define LEDBAT_TICK_SHIFT	4
 
-static void ledbat_init(void *state, u64 now_ns)
+static void ledbat_core_init(void *state, u64 now_ns)
 {
 	struct fl_ledbat_state *st = state;
 	u32 i;
@@ -188,7 +188,7 @@ static void ledbat_on_loss(void *state, const struct fl_target *t, u64 *wnd,
 
 const struct fl_original_ops fl_ledbat_ops = {
 	.name = "ledbat",
-	.init = ledbat_init,
+	.init = ledbat_core_init,
 	.on_ack = ledbat_on_ack,
 	.on_loss = ledbat_on_loss,
 };
@@ -196,7 +196,7 @@ EXPORT_SYMBOL_GPL(fl_ledbat_ops);
 
 const struct fl_original_ops fl_ledbat_channel_ops = {
 	.name = "ledbat",
-	.init = ledbat_init,
+	.init = ledbat_core_init,
 	.on_ack = ledbat_on_ack_channel,
 	.on_loss = ledbat_on_loss,
 };

@@ -23,7 +23,7 @@
 #include "lib/isqrt.h"
 #include "swift.h"
 
-static void swift_init(void *state, u64 now_ns)
+static void swift_core_init(void *state, u64 now_ns)
 {
 	struct fl_swift_state *st = state;
 
@@ -53,7 +53,7 @@ static void swift_on_loss(void *state, const struct fl_target *t, u64 *wnd,
 
 const struct fl_original_ops fl_swift_ops = {
 	.name = "swift",
-	.init = swift_init,
+	.init = swift_core_init,
 	.on_ack = swift_on_ack,
 	.on_loss = swift_on_loss,
 };
