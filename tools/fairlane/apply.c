@@ -382,10 +382,8 @@ int cmd_apply(struct words *w)
 	unsigned int failed;
 	cJSON *doc;
 
-	if (words_help(w)) {
-		fputs(usage, stdout);
+	if (words_help(w, usage))
 		return EXIT_OK;
-	}
 	while (words_left(w)) {
 		if (word_is(w, "--dry-run") || word_is(w, "dry-run"))
 			dry_run = true;

@@ -427,10 +427,8 @@ int cmd_check(struct words *w)
 	cJSON *doc;
 	int found;
 
-	if (words_help(w)) {
-		fputs(usage, stdout);
+	if (words_help(w, usage))
 		return EXIT_OK;
-	}
 	if (words_left(w))
 		path = word_next(w);
 	words_end(w);

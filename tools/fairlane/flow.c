@@ -159,10 +159,8 @@ static int flow_show(struct words *w)
 	struct flows list;
 	size_t i;
 
-	if (words_help(w)) {
-		fputs(usage, stdout);
+	if (words_help(w, usage))
 		return EXIT_OK;
-	}
 	filter_init(&filter);
 	while (words_left(w)) {
 		if (word_is(w, "prio"))

@@ -79,6 +79,20 @@ static const char *set_control_of(const struct fairlane_flow *f,
 	return refused;
 }
 
+/* How many of @n flows are as they were to be; @what and @more say how. */
+static void say_changed(size_t n, size_t refused, const char *what, const char *more)
+{
+	if (opt.json) {
+		cJSON *doc = cJSON_CreateObject();
+
+		json_u64(doc, "matched", n);
+		json_u64(doc, "changed", n - refused);
+		json_print(doc);
+	} else if (n > 1) {
+		printf("%zu of %zu flows %s%s\n", n - refused, n, what, more);
+	}
+}
+
 /* The control of all of them; every refusal is told, none stops the others. */
 static int set_controls(const struct flows *flows, const char *cc)
 {
@@ -94,16 +108,7 @@ static int set_controls(const struct flows *flows, const char *cc)
 				flow_tuple(&flows->f[i].id), cc, why);
 		refused += !!why;
 	}
-	if (opt.json) {
-		cJSON *doc = cJSON_CreateObject();
-
-		json_u64(doc, "matched", flows->n);
-		json_u64(doc, "changed", flows->n - refused);
-		json_print(doc);
-	} else if (flows->n > 1) {
-		printf("%zu of %zu flows have %s\n", flows->n - refused,
-		       flows->n, cc);
-	}
+	say_changed(flows->n, refused, "have ", cc);
 	free(procs.s);
 	return refused ? EXIT_KERNEL : EXIT_OK;
 }
@@ -165,16 +170,7 @@ static int set_flows(const struct flows *flows,
 				refused == 1 ? fairlane_error(f) :
 				strerror(-changes[i].result),
 				set_hint(changes[i].result));
-	if (opt.json) {
-		cJSON *doc = cJSON_CreateObject();
-
-		json_u64(doc, "matched", flows->n);
-		json_u64(doc, "changed", flows->n - refused);
-		json_print(doc);
-	} else if (flows->n > 1) {
-		printf("%zu of %zu flows changed\n", flows->n - refused,
-		       flows->n);
-	}
+	say_changed(flows->n, refused, "changed", "");
 	fairlane_close(f);
 	free(changes);
 	return refused ? EXIT_KERNEL : EXIT_OK;
@@ -283,10 +279,8 @@ int flow_set(struct words *w)
 	struct order o;
 	int code;
 
-	if (words_help(w)) {
-		puts("see \"fairlane flow help\"");
+	if (words_help(w, "see \"fairlane flow help\"\n"))
 		return EXIT_OK;
-	}
 	read_order(&o, w);
 	if (o.share_permille && !o.all)
 		fail("flow set: \"share\" goes with \"all\"");

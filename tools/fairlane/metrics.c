@@ -114,10 +114,8 @@ int cmd_metrics(struct words *w)
 {
 	const char *path;
 
-	if (words_help(w)) {
-		fputs(usage, stdout);
+	if (words_help(w, usage))
 		return EXIT_OK;
-	}
 	if (opt.json)
 		fail("metrics: it has a format of its own; stats and flow show have JSON");
 	path = words_left(w) ? word_next(w) : NULL;

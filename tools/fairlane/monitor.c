@@ -320,10 +320,8 @@ int cmd_monitor(struct words *w)
 	struct fairlane *f;
 	int code;
 
-	if (words_help(w)) {
-		fputs(usage, stdout);
+	if (words_help(w, usage))
 		return EXIT_OK;
-	}
 	while (words_left(w)) {
 		if (word_is(w, "count"))
 			watching.left = need_u32("count",

@@ -130,10 +130,8 @@ static int off_run(struct words *w, uint32_t share_permille)
 	bool everywhere = false;
 	struct off_state s;
 
-	if (words_help(w)) {
-		fputs(usage, stdout);
+	if (words_help(w, usage))
 		return EXIT_OK;
-	}
 	while (words_left(w)) {
 		if (word_is(w, "all"))
 			everywhere = true;

@@ -84,10 +84,8 @@ int cmd_report(struct words *w)
 	struct tm tm;
 	size_t i;
 
-	if (words_help(w)) {
-		fputs(usage, stdout);
+	if (words_help(w, usage))
 		return EXIT_OK;
-	}
 	gmtime_r(&now, &tm);
 	strftime(name, sizeof(name), "fairlane-report-%Y%m%dT%H%M%SZ.txt", &tm);
 	if (words_left(w))

@@ -248,9 +248,11 @@ int cmd_run(struct words *w)
 	struct run r;
 	size_t i;
 
-	if (words_help(w) || !words_left(w)) {
-		fputs(usage, words_left(w) ? stdout : stderr);
-		return words_left(w) ? EXIT_OK : EXIT_USAGE;
+	if (words_help(w, usage))
+		return EXIT_OK;
+	if (!words_left(w)) {
+		fputs(usage, stderr);
+		return EXIT_USAGE;
 	}
 	if (opt.json)
 		fail("run: the output is the command's, there is no JSON");

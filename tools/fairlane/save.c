@@ -60,10 +60,8 @@ int cmd_save(struct words *w)
 	const char *path = "-";
 	cJSON *doc, *list;
 
-	if (words_help(w)) {
-		fputs(usage, stdout);
+	if (words_help(w, usage))
 		return EXIT_OK;
-	}
 	if (words_left(w))
 		path = word_next(w);
 	words_end(w);
@@ -284,10 +282,8 @@ int cmd_restore(struct words *w)
 	const char *path = "-";
 	bool json = opt.json, check_only;
 
-	if (words_help(w)) {
-		fputs(usage, stdout);
+	if (words_help(w, usage))
 		return EXIT_OK;
-	}
 	if (opt.where[0])
 		fail("restore inside of a file");
 	opt.json = false;	/* the commands in the file say nothing */

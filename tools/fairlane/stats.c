@@ -111,10 +111,8 @@ int cmd_stats(struct words *w)
 	cJSON *doc;
 	size_t i;
 
-	if (words_help(w)) {
-		fputs(usage, stdout);
+	if (words_help(w, usage))
 		return EXIT_OK;
-	}
 	word_is(w, "show");
 	words_end(w);
 	/* says what to do if it is not there */

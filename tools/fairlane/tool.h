@@ -71,7 +71,7 @@ const char *word_next(struct words *w);
 const char *word_value(struct words *w, const char *key);
 bool word_is(struct words *w, const char *keyword);
 void words_end(const struct words *w);
-bool words_help(const struct words *w);
+bool words_help(const struct words *w, const char *usage);
 
 /**
  * struct command - a word of the command line and what it does

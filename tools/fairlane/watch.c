@@ -358,10 +358,8 @@ int cmd_top(struct words *w)
 {
 	struct view v;
 
-	if (words_help(w)) {
-		fputs(top_usage, stdout);
+	if (words_help(w, top_usage))
 		return EXIT_OK;
-	}
 	read_view(&v, w);
 	v.screen = !opt.json && isatty(STDOUT_FILENO);
 	v.classes = true;

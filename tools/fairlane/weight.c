@@ -205,10 +205,8 @@ static int run_policy(const struct weight_policy *policy, struct words *w)
 	};
 	size_t i;
 
-	if (words_help(w)) {
-		fputs(usage, stdout);
+	if (words_help(w, usage))
 		return EXIT_OK;
-	}
 	read_steering(&s, w);
 	if (opt.check_only)
 		return EXIT_OK;

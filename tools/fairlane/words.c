@@ -90,12 +90,15 @@ void words_end(const struct words *w)
 		     w->v[w->i]);
 }
 
-/* Is help asked for? */
-bool words_help(const struct words *w)
+/* Is help asked for? Then prints it. */
+bool words_help(const struct words *w, const char *usage)
 {
 	const char *s = word_peek(w);
 
-	return !strcmp(s, "help") || !strcmp(s, "-h") || !strcmp(s, "--help");
+	if (strcmp(s, "help") && strcmp(s, "-h") && strcmp(s, "--help"))
+		return false;
+	fputs(usage, stdout);
+	return true;
 }
 
 /* Candidates for an ambiguous word, for the message. */
@@ -132,10 +135,8 @@ int command_run(const struct command *list, size_t count, const char *what,
 	const char *s;
 	size_t i, hits = 0;
 
-	if (words_help(w)) {
-		fputs(usage, stdout);
+	if (words_help(w, usage))
 		return EXIT_OK;
-	}
 	if (!words_left(w) && !standard) {
 		fputs(usage, stderr);
 		return EXIT_USAGE;
