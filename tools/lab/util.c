@@ -69,18 +69,24 @@ char *xstrdup(const char *s)
 	return memcpy(xmalloc(len), s, len);
 }
 
+static char *xvasprintf(const char *fmt, va_list ap)
+{
+	char *s;
+
+	if (vasprintf(&s, fmt, ap) < 0)
+		die("out of memory");
+	return s;
+}
+
 /* Allocate formatted text. */
 char *xasprintf(const char *fmt, ...)
 {
 	va_list ap;
 	char *s;
-	int n;
 
 	va_start(ap, fmt);
-	n = vasprintf(&s, fmt, ap);
+	s = xvasprintf(fmt, ap);
 	va_end(ap);
-	if (n < 0)
-		die("out of memory");
 	return s;
 }
 
@@ -106,15 +112,10 @@ void strv_add(struct strv *v, char *s)
 void strv_addf(struct strv *v, const char *fmt, ...)
 {
 	va_list ap;
-	char *s;
-	int n;
 
 	va_start(ap, fmt);
-	n = vasprintf(&s, fmt, ap);
+	strv_add(v, xvasprintf(fmt, ap));
 	va_end(ap);
-	if (n < 0)
-		die("out of memory");
-	strv_add(v, s);
 }
 
 /* Is @s in the list? */
@@ -166,14 +167,11 @@ void buf_addf(struct buf *b, const char *fmt, ...)
 {
 	va_list ap;
 	char *s;
-	int n;
 
 	va_start(ap, fmt);
-	n = vasprintf(&s, fmt, ap);
+	s = xvasprintf(fmt, ap);
 	va_end(ap);
-	if (n < 0)
-		die("out of memory");
-	buf_add(b, s, n);
+	buf_add(b, s, strlen(s));
 	free(s);
 }
 
