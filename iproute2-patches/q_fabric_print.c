@@ -14,6 +14,8 @@ static const struct fabric_unit size_units[] = {
 	{ "Mb", 1 << 20 }, { "Kb", 1 << 10 }, { "b", 1 }, { NULL, 0 }
 };
 
+static const struct fabric_unit no_units[] = { { "", 1 }, { NULL, 0 } };
+
 static const struct fabric_unit time_units[] = {
 	{ "s", 1000000000 }, { "ms", 1000000 }, { "us", 1000 }, { "ns", 1 },
 	{ NULL, 0 }
@@ -49,27 +51,46 @@ static void print_word(const char *word)
 	print_color_string(PRINT_FP, COLOR_NONE, NULL, "%s ", word);
 }
 
-static uint32_t attr_u32(const struct rtattr *attr)
+/* Prints one of a few names. */
+static void print_name(const char *key, const char *word, const char *name)
 {
-	uint32_t value = 0;
-
-	if (attr && RTA_PAYLOAD(attr) >= sizeof(value))
-		memcpy(&value, RTA_DATA(attr), sizeof(value));
-	return value;
+	print_color_string(PRINT_JSON, COLOR_NONE, key, NULL, name);
+	print_word(word);
+	print_word(name);
 }
 
-static uint64_t attr_u64(const struct rtattr *attr)
+/* The number in an attribute, 0 if it is not there. */
+static uint64_t number(const struct rtattr *attr)
 {
 	uint64_t value = 0;
+	uint32_t half;
 
-	if (attr && RTA_PAYLOAD(attr) >= sizeof(value))
+	if (!attr)
+		return 0;
+	if (RTA_PAYLOAD(attr) >= sizeof(value)) {
 		memcpy(&value, RTA_DATA(attr), sizeof(value));
-	return value;
+		return value;
+	}
+	if (RTA_PAYLOAD(attr) < sizeof(half))
+		return RTA_PAYLOAD(attr) ? *(uint8_t *)RTA_DATA(attr) : 0;
+	memcpy(&half, RTA_DATA(attr), sizeof(half));
+	return half;
 }
 
-static uint8_t attr_u8(const struct rtattr *attr)
+/* Prints a setting if it is there. */
+static void print_given(const struct rtattr *attr, const char *key, const char *word,
+			const struct fabric_unit *units)
 {
-	return attr && RTA_PAYLOAD(attr) ? *(uint8_t *)RTA_DATA(attr) : 0;
+	if (attr)
+		print_setting(key, word, number(attr), units);
+}
+
+/* Prints a setting if it is not 0. */
+static void print_unless_0(const struct rtattr *attr, const char *key, const char *word,
+			   const struct fabric_unit *units)
+{
+	if (number(attr))
+		print_given(attr, key, word, units);
 }
 
 /* Splits a nest into its attributes. */
@@ -159,43 +180,31 @@ static void print_dscp(const struct rtattr *attr)
 
 static void print_stamp(struct rtattr **tb)
 {
-	uint8_t kind = attr_u8(tb[TCA_FABRIC_STAMP]);
-	uint32_t tau = attr_u32(tb[TCA_FABRIC_STAMP_TAU_NS]);
-	uint32_t round = attr_u32(tb[TCA_FABRIC_STAMP_ROUND_NS]);
-	uint32_t hold = attr_u32(tb[TCA_FABRIC_STAMP_HOLD_NS]);
+	uint8_t kind = number(tb[TCA_FABRIC_STAMP]);
 
 	if (!kind || kind >= __FABRIC_STAMP_MAX)
 		return;
-	print_color_string(PRINT_ANY, COLOR_NONE, "stamp", "stamp %s ",
-			   fabric_stamp_names[kind]);
-	if (tau)
-		print_setting("stamp_tau", "stamp-tau", tau, time_units);
-	if (round)
-		print_color_uint(PRINT_ANY, COLOR_NONE, "stamp_round",
-				 "stamp-round %u ", round);
-	if (hold)
-		print_setting("stamp_hold", "stamp-hold", hold, time_units);
+	print_name("stamp", "stamp", fabric_stamp_names[kind]);
+	print_unless_0(tb[TCA_FABRIC_STAMP_TAU_NS], "stamp_tau", "stamp-tau", time_units);
+	print_unless_0(tb[TCA_FABRIC_STAMP_ROUND_NS], "stamp_round", "stamp-round", no_units);
+	print_unless_0(tb[TCA_FABRIC_STAMP_HOLD_NS], "stamp_hold", "stamp-hold", time_units);
 }
 
 static void print_bands(struct rtattr **tb)
 {
-	uint8_t bands = attr_u8(tb[TCA_FABRIC_BANDS]);
+	uint8_t bands = number(tb[TCA_FABRIC_BANDS]);
 
 	if (bands > 1)
-		print_color_uint(PRINT_ANY, COLOR_NONE, "bands", "bands %u ",
-				 bands);
+		print_setting("bands", "bands", bands, no_units);
 	if (tb[TCA_FABRIC_DEFAULT_BAND])
-		print_color_uint(PRINT_ANY, COLOR_NONE, "default",
-				 "default %u ",
-				 band_number(attr_u8(tb[TCA_FABRIC_DEFAULT_BAND])));
+		print_setting("default", "default",
+			      band_number(number(tb[TCA_FABRIC_DEFAULT_BAND])), no_units);
 	print_priomap(tb[TCA_FABRIC_PRIOMAP]);
 	print_dscp(tb[TCA_FABRIC_DSCPMAP]);
 	if (tb[TCA_FABRIC_BUFFER_NAME]) {
-		print_color_string(PRINT_ANY, COLOR_NONE, "buffer",
-				   "buffer %s ",
-				   RTA_DATA(tb[TCA_FABRIC_BUFFER_NAME]));
+		print_name("buffer", "buffer", RTA_DATA(tb[TCA_FABRIC_BUFFER_NAME]));
 		print_setting("buffer_bytes", NULL,
-			      attr_u32(tb[TCA_FABRIC_BUFFER_BYTES]),
+			      number(tb[TCA_FABRIC_BUFFER_BYTES]),
 			      size_units);
 	}
 }
@@ -247,56 +256,42 @@ static void print_band_options(struct rtattr *nest)
 static void print_wire(const struct rtattr *attr, const char *word,
 		       uint32_t usual, const struct rtattr *shown)
 {
-	char buffer[32];
-
 	if (!attr)
 		return;
-	print_color_uint(PRINT_JSON, COLOR_NONE, word, NULL, attr_u32(attr));
-	if (attr_u32(attr) == usual && !shown)
-		return;
-	snprintf(buffer, sizeof(buffer), "%s %u ", word, attr_u32(attr));
-	print_color_string(PRINT_FP, COLOR_NONE, NULL, "%s", buffer);
+	if (number(attr) == usual && !shown)
+		print_color_uint(PRINT_JSON, COLOR_NONE, word, NULL, number(attr));
+	else
+		print_setting(word, word, number(attr), no_units);
 }
 
 /* Prints the port's switch. */
 static void print_switch(struct rtattr **tb)
 {
-	uint8_t frames = attr_u8(tb[TCA_FABRIC_FRAMES]) & FABRIC_FRAMES_BOTH;
+	uint8_t frames = number(tb[TCA_FABRIC_FRAMES]) & FABRIC_FRAMES_BOTH;
 
 	if (!tb[TCA_FABRIC_SWITCH])
 		return;
-	print_color_uint(PRINT_ANY, COLOR_NONE, "switch", "switch %u ",
-			 attr_u32(tb[TCA_FABRIC_SWITCH]));
-	print_color_uint(PRINT_ANY, COLOR_NONE, "switch_port", "switch-port %u ",
-			 attr_u8(tb[TCA_FABRIC_SWITCH_PORT]));
-	print_setting("speed", "speed", attr_u64(tb[TCA_FABRIC_SPEED_BPS]),
-		      fabric_rate_units);
-	print_setting("hop_rtt", "hop-rtt", attr_u32(tb[TCA_FABRIC_HOP_RTT_NS]),
-		      time_units);
-	print_color_string(PRINT_ANY, COLOR_NONE, "frames", "frames %s ",
-			   fabric_frames_names[frames]);
+	print_setting("switch", "switch", number(tb[TCA_FABRIC_SWITCH]), no_units);
+	print_setting("switch_port", "switch-port", number(tb[TCA_FABRIC_SWITCH_PORT]), no_units);
+	print_setting("speed", "speed", number(tb[TCA_FABRIC_SPEED_BPS]), fabric_rate_units);
+	print_setting("hop_rtt", "hop-rtt", number(tb[TCA_FABRIC_HOP_RTT_NS]), time_units);
+	print_name("frames", "frames", fabric_frames_names[frames]);
 }
 
 /* Prints the port's role in a border router. */
 static void print_role(struct rtattr **tb)
 {
-	uint8_t role = attr_u8(tb[TCA_FABRIC_ROLE]), form = attr_u8(tb[TCA_FABRIC_FLOW_FORM]);
-	uint64_t rate = attr_u64(tb[TCA_FABRIC_HOST_RATE_BPS]);
+	uint8_t role = number(tb[TCA_FABRIC_ROLE]), form = number(tb[TCA_FABRIC_FLOW_FORM]);
 
 	if (!role || role >= __FABRIC_ROLE_MAX || form >= __FABRIC_FLOW_MAX)
 		return;
-	print_color_string(PRINT_ANY, COLOR_NONE, "role", "role %s ", fabric_role_names[role]);
+	print_name("role", "role", fabric_role_names[role]);
 	if (role != FABRIC_ROLE_LAN)
 		return;
-	if (rate)
-		print_setting("host_rate", "host-rate", rate, fabric_rate_units);
-	print_setting("flow_delay", "flow-delay", attr_u32(tb[TCA_FABRIC_FLOW_WAIT_NS]),
-		      time_units);
-	if (tb[TCA_FABRIC_FLOW_THETA_NS])
-		print_setting("flow_theta", "flow-theta",
-			      attr_u32(tb[TCA_FABRIC_FLOW_THETA_NS]), time_units);
-	print_color_string(PRINT_ANY, COLOR_NONE, "flow_form", "flow-form %s ",
-			   fabric_form_names[form]);
+	print_unless_0(tb[TCA_FABRIC_HOST_RATE_BPS], "host_rate", "host-rate", fabric_rate_units);
+	print_setting("flow_delay", "flow-delay", number(tb[TCA_FABRIC_FLOW_WAIT_NS]), time_units);
+	print_given(tb[TCA_FABRIC_FLOW_THETA_NS], "flow_theta", "flow-theta", time_units);
+	print_name("flow_form", "flow-form", fabric_form_names[form]);
 }
 
 int fabric_print_opt(struct qdisc_util *qu, FILE *f, struct rtattr *opt)
@@ -310,25 +305,19 @@ int fabric_print_opt(struct qdisc_util *qu, FILE *f, struct rtattr *opt)
 		return 0;
 	parse_nest(tb, TCA_FABRIC_MAX, opt);
 
-	print_setting("limit", "limit", attr_u32(tb[TCA_FABRIC_LIMIT_BYTES]),
-		      size_units);
+	print_setting("limit", "limit", number(tb[TCA_FABRIC_LIMIT_BYTES]), size_units);
 	if (tb[TCA_FABRIC_RATE_BPS]) {
-		print_setting("rate", "rate",
-			      attr_u64(tb[TCA_FABRIC_RATE_BPS]),
-			      fabric_rate_units);
-		print_setting("delay", "delay",
-			      attr_u64(tb[TCA_FABRIC_DELAY_NS]), time_units);
+		print_setting("rate", "rate", number(tb[TCA_FABRIC_RATE_BPS]), fabric_rate_units);
+		print_setting("delay", "delay", number(tb[TCA_FABRIC_DELAY_NS]), time_units);
 	}
 	print_wire(tb[TCA_FABRIC_OVERHEAD_BYTES], "overhead",
 		   FABRIC_OVERHEAD_DEFAULT_BYTES, tb[TCA_FABRIC_RATE_BPS]);
-	print_wire(tb[TCA_FABRIC_MPU_BYTES], "mpu", FABRIC_MPU_DEFAULT_BYTES,
-		   NULL);
+	print_wire(tb[TCA_FABRIC_MPU_BYTES], "mpu", FABRIC_MPU_DEFAULT_BYTES, NULL);
 	if (tb[TCA_FABRIC_ECN_BYTES]) {
-		print_setting("ecn", "ecn", attr_u32(tb[TCA_FABRIC_ECN_BYTES]),
-			      size_units);
-		print_ecn_at(attr_u8(tb[TCA_FABRIC_ECN_AT]));
+		print_setting("ecn", "ecn", number(tb[TCA_FABRIC_ECN_BYTES]), size_units);
+		print_ecn_at(number(tb[TCA_FABRIC_ECN_AT]));
 	}
-	split = attr_u8(tb[TCA_FABRIC_SPLIT_GSO]);
+	split = number(tb[TCA_FABRIC_SPLIT_GSO]);
 	print_color_bool(PRINT_JSON, COLOR_NONE, "split_gso", NULL, split);
 	print_word(split ? "split-gso" : "no-split-gso");
 	print_bands(tb);
@@ -342,14 +331,14 @@ int fabric_print_opt(struct qdisc_util *qu, FILE *f, struct rtattr *opt)
 static void print_band_ecn(struct rtattr **tb)
 {
 	const struct fabric_unit *units = size_units;
-	uint32_t min = attr_u32(tb[TCA_FABRIC_CLASS_ECN_MIN]);
-	uint32_t max = attr_u32(tb[TCA_FABRIC_CLASS_ECN_MAX]);
-	bool time, drop = attr_u8(tb[TCA_FABRIC_CLASS_ECN_DROP]);
+	uint32_t min = number(tb[TCA_FABRIC_CLASS_ECN_MIN]);
+	uint32_t max = number(tb[TCA_FABRIC_CLASS_ECN_MAX]);
+	bool time, drop = number(tb[TCA_FABRIC_CLASS_ECN_DROP]);
 	char prob[32];
 
 	if (!tb[TCA_FABRIC_CLASS_ECN_MAX])
 		return;
-	time = attr_u8(tb[TCA_FABRIC_CLASS_ECN_UNIT]) == FABRIC_ECN_UNIT_NS;
+	time = number(tb[TCA_FABRIC_CLASS_ECN_UNIT]) == FABRIC_ECN_UNIT_NS;
 	if (time)
 		units = time_units;
 	if (!max) {
@@ -363,12 +352,11 @@ static void print_band_ecn(struct rtattr **tb)
 	if (min != max) {
 		print_setting("ecn_max", NULL, max, units);
 		snprintf(prob, sizeof(prob), "%g",
-			 attr_u32(tb[TCA_FABRIC_CLASS_ECN_PROB]) /
+			 number(tb[TCA_FABRIC_CLASS_ECN_PROB]) /
 			 (double)FABRIC_PROB_MAX);
-		print_color_string(PRINT_ANY, COLOR_NONE, "ecn_prob",
-				   "prob %s ", prob);
+		print_name("ecn_prob", "prob", prob);
 	}
-	print_ecn_at(attr_u8(tb[TCA_FABRIC_CLASS_ECN_AT]));
+	print_ecn_at(number(tb[TCA_FABRIC_CLASS_ECN_AT]));
 	print_color_bool(PRINT_JSON, COLOR_NONE, "ecn_drop", NULL, drop);
 	print_word(drop ? "drop" : "pass");
 }
@@ -383,18 +371,14 @@ static void print_band_limits(struct rtattr **tb)
 
 		if (attr)
 			print_setting(fabric_colour_names[i],
-				      fabric_colour_names[i], attr_u32(attr),
+				      fabric_colour_names[i], number(attr),
 				      size_units);
 	}
-	if (tb[TCA_FABRIC_CLASS_RESERVED_BYTES])
-		print_setting("reserved", "reserved",
-			      attr_u32(tb[TCA_FABRIC_CLASS_RESERVED_BYTES]),
-			      size_units);
+	print_given(tb[TCA_FABRIC_CLASS_RESERVED_BYTES], "reserved", "reserved", size_units);
 	if (tb[TCA_FABRIC_CLASS_ALPHA_MILLI]) {
 		snprintf(alpha, sizeof(alpha), "%g",
-			 attr_u32(tb[TCA_FABRIC_CLASS_ALPHA_MILLI]) / 1000.0);
-		print_color_string(PRINT_ANY, COLOR_NONE, "alpha", "alpha %s ",
-				   alpha);
+			 number(tb[TCA_FABRIC_CLASS_ALPHA_MILLI]) / 1000.0);
+		print_name("alpha", "alpha", alpha);
 	}
 }
 
@@ -412,39 +396,23 @@ int fabric_print_copt(struct qdisc_util *qu, FILE *f, struct rtattr *opt)
 			 !!tb[TCA_FABRIC_CLASS_STRICT]);
 	if (tb[TCA_FABRIC_CLASS_STRICT])
 		print_word("strict");
-	if (tb[TCA_FABRIC_CLASS_WEIGHT])
-		print_color_uint(PRINT_ANY, COLOR_NONE, "weight", "weight %u ",
-				 attr_u32(tb[TCA_FABRIC_CLASS_WEIGHT]));
-	if (tb[TCA_FABRIC_CLASS_QUANTUM_BYTES])
-		print_setting("quantum", "quantum",
-			      attr_u32(tb[TCA_FABRIC_CLASS_QUANTUM_BYTES]),
-			      size_units);
-	queue = attr_u8(tb[TCA_FABRIC_CLASS_QUEUE]);
+	print_given(tb[TCA_FABRIC_CLASS_WEIGHT], "weight", "weight", no_units);
+	print_given(tb[TCA_FABRIC_CLASS_QUANTUM_BYTES], "quantum", "quantum", size_units);
+	queue = number(tb[TCA_FABRIC_CLASS_QUEUE]);
 	if (queue && queue < __FABRIC_QUEUE_MAX)
-		print_color_string(PRINT_ANY, COLOR_NONE, "queue", "queue %s ",
-				   fabric_queue_names[queue]);
-	if (tb[TCA_FABRIC_CLASS_QUEUES])
-		print_color_uint(PRINT_ANY, COLOR_NONE, "queues", "%u ",
-				 attr_u8(tb[TCA_FABRIC_CLASS_QUEUES]));
-	if (tb[TCA_FABRIC_CLASS_LIMIT_BYTES])
-		print_setting("limit", "limit",
-			      attr_u32(tb[TCA_FABRIC_CLASS_LIMIT_BYTES]),
-			      size_units);
-	if (tb[TCA_FABRIC_CLASS_LIMIT_PACKETS])
-		print_color_uint(PRINT_ANY, COLOR_NONE, "packets", "packets %u ",
-				 attr_u32(tb[TCA_FABRIC_CLASS_LIMIT_PACKETS]));
+		print_name("queue", "queue", fabric_queue_names[queue]);
+	print_given(tb[TCA_FABRIC_CLASS_QUEUES], "queues", NULL, no_units);
+	print_given(tb[TCA_FABRIC_CLASS_LIMIT_BYTES], "limit", "limit", size_units);
+	print_given(tb[TCA_FABRIC_CLASS_LIMIT_PACKETS], "packets", "packets", no_units);
 	if (tb[TCA_FABRIC_CLASS_RATE_BPS]) {
 		print_setting("rate", "rate",
-			      attr_u64(tb[TCA_FABRIC_CLASS_RATE_BPS]),
+			      number(tb[TCA_FABRIC_CLASS_RATE_BPS]),
 			      fabric_rate_units);
 		print_setting("burst", "burst",
-			      attr_u32(tb[TCA_FABRIC_CLASS_BURST_BYTES]),
+			      number(tb[TCA_FABRIC_CLASS_BURST_BYTES]),
 			      size_units);
 	}
-	if (tb[TCA_FABRIC_CLASS_EACH_BYTES])
-		print_setting("each", "each",
-			      attr_u32(tb[TCA_FABRIC_CLASS_EACH_BYTES]),
-			      size_units);
+	print_given(tb[TCA_FABRIC_CLASS_EACH_BYTES], "each", "each", size_units);
 	print_band_ecn(tb);
 	print_band_limits(tb);
 	return 0;
@@ -489,7 +457,7 @@ static void print_drops(struct rtattr *nest)
 	open_json_object("dropped");
 	print_color_string(PRINT_FP, COLOR_NONE, NULL, " %s", "dropped:");
 	for (i = 1; i <= FABRIC_DROP_MAX; i++)
-		print_drop(drop_names[i], attr_u64(tb[i]));
+		print_drop(drop_names[i], number(tb[i]));
 	close_json_object();
 }
 
@@ -527,12 +495,9 @@ static void print_delay(struct rtattr **tb)
 	if (!tb[TCA_FABRIC_STATS_DELAY_MAX_NS])
 		return;
 	print_nl();
-	print_count("delay_min_ns", " delay ns min",
-		    attr_u64(tb[TCA_FABRIC_STATS_DELAY_MIN_NS]));
-	print_count("delay_mean_ns", "mean",
-		    attr_u64(tb[TCA_FABRIC_STATS_DELAY_MEAN_NS]));
-	print_count("delay_max_ns", "max",
-		    attr_u64(tb[TCA_FABRIC_STATS_DELAY_MAX_NS]));
+	print_count("delay_min_ns", " delay ns min", number(tb[TCA_FABRIC_STATS_DELAY_MIN_NS]));
+	print_count("delay_mean_ns", "mean", number(tb[TCA_FABRIC_STATS_DELAY_MEAN_NS]));
+	print_count("delay_max_ns", "max", number(tb[TCA_FABRIC_STATS_DELAY_MAX_NS]));
 	print_hist(tb[TCA_FABRIC_STATS_DELAY_HIST]);
 }
 
@@ -540,15 +505,15 @@ static void print_delay(struct rtattr **tb)
 static bool colour_seen(struct rtattr **colour)
 {
 	struct rtattr *drops[FABRIC_DROP_MAX + 1];
-	uint64_t count = attr_u64(colour[TCA_FABRIC_COLOUR_PACKETS]) +
-			 attr_u32(colour[TCA_FABRIC_COLOUR_BACKLOG_BYTES]);
+	uint64_t count = number(colour[TCA_FABRIC_COLOUR_PACKETS]) +
+			 number(colour[TCA_FABRIC_COLOUR_BACKLOG_BYTES]);
 	int i;
 
 	if (!colour[TCA_FABRIC_COLOUR_DROPS])
 		return count;
 	parse_nest(drops, FABRIC_DROP_MAX, colour[TCA_FABRIC_COLOUR_DROPS]);
 	for (i = 1; i <= FABRIC_DROP_MAX; i++)
-		count += attr_u64(drops[i]);
+		count += number(drops[i]);
 	return count;
 }
 
@@ -574,12 +539,10 @@ static void print_colours(struct rtattr *nest)
 		print_nl();
 		print_color_string(PRINT_FP, COLOR_NONE, NULL, "  %s:",
 				   fabric_colour_names[i]);
-		print_count("bytes", "bytes",
-			    attr_u64(one[TCA_FABRIC_COLOUR_BYTES]));
-		print_count("packets", "packets",
-			    attr_u64(one[TCA_FABRIC_COLOUR_PACKETS]));
+		print_count("bytes", "bytes", number(one[TCA_FABRIC_COLOUR_BYTES]));
+		print_count("packets", "packets", number(one[TCA_FABRIC_COLOUR_PACKETS]));
 		print_count("backlog_bytes", "waiting bytes",
-			    attr_u32(one[TCA_FABRIC_COLOUR_BACKLOG_BYTES]));
+			    number(one[TCA_FABRIC_COLOUR_BACKLOG_BYTES]));
 		print_drops(one[TCA_FABRIC_COLOUR_DROPS]);
 		close_json_object();
 	}
@@ -599,7 +562,7 @@ static void print_counts(struct rtattr *nest, const char *key, const char * cons
 	print_color_string(PRINT_FP, COLOR_NONE, NULL, "  %s", key);
 	open_json_object(key);
 	for (i = 1; i <= max; i++)
-		print_count(names[i], names[i], attr_u64(tb[i]));
+		print_count(names[i], names[i], number(tb[i]));
 	close_json_object();
 }
 
@@ -615,40 +578,32 @@ static const char * const stamp_names[FABRIC_STAMPED_MAX + 1] = {
 /* Prints what a band and the port have in common. */
 static void print_view(struct rtattr **tb)
 {
-	print_count("bytes", " served bytes",
-		    attr_u64(tb[TCA_FABRIC_STATS_BYTES]));
-	print_count("packets", "packets",
-		    attr_u64(tb[TCA_FABRIC_STATS_PACKETS]));
-	print_count("marks", "marks", attr_u64(tb[TCA_FABRIC_STATS_MARKS]));
+	print_count("bytes", " served bytes", number(tb[TCA_FABRIC_STATS_BYTES]));
+	print_count("packets", "packets", number(tb[TCA_FABRIC_STATS_PACKETS]));
+	print_count("marks", "marks", number(tb[TCA_FABRIC_STATS_MARKS]));
 	print_drops(tb[TCA_FABRIC_STATS_DROPS]);
 	print_nl();
-	print_count("backlog_bytes", " waiting bytes",
-		    attr_u32(tb[TCA_FABRIC_STATS_BACKLOG_BYTES]));
-	print_count("backlog_packets", "packets",
-		    attr_u32(tb[TCA_FABRIC_STATS_BACKLOG_PACKETS]));
+	print_count("backlog_bytes", " waiting bytes", number(tb[TCA_FABRIC_STATS_BACKLOG_BYTES]));
+	print_count("backlog_packets", "packets", number(tb[TCA_FABRIC_STATS_BACKLOG_PACKETS]));
 	print_count("backlog_max_bytes", "max bytes",
-		    attr_u32(tb[TCA_FABRIC_STATS_BACKLOG_MAX_BYTES]));
-	print_count("rate_bps", "rate bit/s",
-		    attr_u64(tb[TCA_FABRIC_STATS_RATE_BPS]));
+		    number(tb[TCA_FABRIC_STATS_BACKLOG_MAX_BYTES]));
+	print_count("rate_bps", "rate bit/s", number(tb[TCA_FABRIC_STATS_RATE_BPS]));
 }
 
 /* Prints what only the port has. */
 static void print_port(struct rtattr **tb)
 {
 	if (tb[TCA_FABRIC_STATS_BUSY_NS])
-		print_count("busy_ns", "busy ns",
-			    attr_u64(tb[TCA_FABRIC_STATS_BUSY_NS]));
+		print_count("busy_ns", "busy ns", number(tb[TCA_FABRIC_STATS_BUSY_NS]));
 	if (tb[TCA_FABRIC_STATS_LINE_PACKETS])
-		print_count("line_packets", "on line",
-			    attr_u32(tb[TCA_FABRIC_STATS_LINE_PACKETS]));
+		print_count("line_packets", "on line", number(tb[TCA_FABRIC_STATS_LINE_PACKETS]));
 	if (tb[TCA_FABRIC_STATS_GSO_SPLIT])
-		print_count("gso_split", "gso split",
-			    attr_u64(tb[TCA_FABRIC_STATS_GSO_SPLIT]));
+		print_count("gso_split", "gso split", number(tb[TCA_FABRIC_STATS_GSO_SPLIT]));
 	if (tb[TCA_FABRIC_STATS_BUFFER_POOL_BYTES]) {
 		print_count("buffer_used_bytes", "buffer used",
-			    attr_u64(tb[TCA_FABRIC_STATS_BUFFER_USED_BYTES]));
+			    number(tb[TCA_FABRIC_STATS_BUFFER_USED_BYTES]));
 		print_count("buffer_pool_bytes", "of",
-			    attr_u64(tb[TCA_FABRIC_STATS_BUFFER_POOL_BYTES]));
+			    number(tb[TCA_FABRIC_STATS_BUFFER_POOL_BYTES]));
 	}
 }
 
