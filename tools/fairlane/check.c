@@ -116,7 +116,7 @@ int tool_run(char *buf, size_t size, const char *const argv[])
 }
 
 /* Output of a program (stdout and stderr); false: it could not be run. */
-bool tool_output(char *buf, size_t size, const char *const argv[])
+static bool tool_output(char *buf, size_t size, const char *const argv[])
 {
 	return tool_run(buf, size, argv) != 127;
 }
@@ -250,7 +250,7 @@ static void check_controls(const struct utsname *u)
 	free(standard);
 }
 
-void check_modules(void)
+static void check_modules(void)
 {
 	struct utsname u;
 
@@ -313,7 +313,7 @@ static char *plugin_folder(const char *tc)
 	return folder;
 }
 
-void check_tc(void)
+static void check_tc(void)
 {
 	char version[256] = "", *tc = find_program("tc"), *folder, *plugin;
 	const char *const argv[] = { tc, "-V", NULL };

@@ -97,7 +97,6 @@ bool parse_u64(const char *s, int base, uint64_t max, uint64_t *v);
 bool parse_time_ns(const char *s, uint64_t *ns);
 bool parse_rate_bps(const char *s, uint64_t *bps);
 bool parse_milli(const char *s, uint64_t *milli);
-bool parse_size_bytes(const char *s, uint64_t *bytes);
 bool parse_cookie(const char *s, uint64_t *cookie);
 uint32_t need_u32(const char *key, const char *s, uint32_t min, uint32_t max);
 uint32_t need_share(const char *s);
@@ -284,9 +283,6 @@ void check_add(enum verdict verdict, const char *id, const char *cure,
 char *sysctl_text(const char *path);
 long sysctl_number(const char *path, long otherwise);
 int tool_run(char *buf, size_t size, const char *const argv[]);
-bool tool_output(char *buf, size_t size, const char *const argv[]);
-void check_modules(void);
-void check_tc(void);
 void check_devices(void);
 void check_tcp(void);
 void check_flows(void);

@@ -111,7 +111,7 @@ bool parse_rate_bps(const char *s, uint64_t *bps)
 }
 
 /* Bytes, with or without a unit. */
-bool parse_size_bytes(const char *s, uint64_t *bytes)
+static bool parse_size_bytes(const char *s, uint64_t *bytes)
 {
 	static const struct unit units[] = {
 		{ "", 1 }, { "b", 1 }, { "kb", 1000 }, { "mb", 1000000 },

@@ -91,7 +91,7 @@ static void side_runs(struct side *s, int first)
 }
 
 /* Read a sweep; each of its combinations becomes a side. */
-void side_read(struct sides *all, const char *label, const char *dir)
+static void side_read(struct sides *all, const char *label, const char *dir)
 {
 	cJSON *sweep = json_file(dir, "sweep.json");
 	const cJSON *list = cJSON_GetObjectItem(sweep, "combinations"), *c, *e;

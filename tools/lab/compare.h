@@ -39,7 +39,6 @@ struct comparison {
 	struct table table;
 };
 
-void side_read(struct sides *all, const char *label, const char *dir);
 void ratio_judge(struct sides *all);
 void table_make(const struct sides *sides, const char *rows, struct table *t);
 void compare_text(FILE *f, const struct comparison *c);

@@ -40,7 +40,7 @@ void flow_add(struct scenario *sc, int group, struct node *src,
 }
 
 /* Group by name, -1 if there is none. */
-int group_find(const struct scenario *sc, const char *name)
+static int group_find(const struct scenario *sc, const char *name)
 {
 	int i;
 
@@ -75,7 +75,7 @@ int64_t group_start_ns(const struct scenario *sc, int group)
 }
 
 /* Latest planned stop of a group's flows, NEVER if one has none. */
-int64_t group_stop_ns(const struct scenario *sc, int group)
+static int64_t group_stop_ns(const struct scenario *sc, int group)
 {
 	const struct group *g = &sc->group[group];
 	int64_t ns = 0;

@@ -83,7 +83,7 @@ int next_hops(const struct scenario *sc, const struct node *from,
 }
 
 /* Time @wire_bytes take on the line of @p, rounded to the nearest ns. */
-int64_t link_time_ns(const struct port *p, int64_t wire_bytes)
+static int64_t link_time_ns(const struct port *p, int64_t wire_bytes)
 {
 	return (int64_t)((wire_bytes * 8.0 * NSEC_PER_SEC) / p->p.rate_bps +
 			 0.5);

@@ -184,7 +184,6 @@ bool shape_load(struct scenario *sc, struct ynode *topology,
 		const struct link_params *defaults);
 struct node *node_find(const struct scenario *sc, const char *name);
 const char *node_number(const struct node *n);
-struct port *port_find(const struct scenario *sc, const char *name);
 struct port *port_need(const struct scenario *sc, const struct ynode *y,
 		       const char *name);
 void ports_match(const struct scenario *sc, const struct ynode *y,
@@ -194,7 +193,6 @@ void nodes_match(const struct scenario *sc, const struct ynode *y,
 		 int *n);
 const char *port_name(const struct port *p);
 int tap_add(struct scenario *sc, struct port *p);
-int64_t link_time_ns(const struct port *p, int64_t wire_bytes);
 int hops_between(const struct scenario *sc, const struct node *a,
 		 const struct node *b);
 int64_t base_rtt_ns(const struct scenario *sc, const struct node *src,
@@ -231,12 +229,10 @@ bool arrivals_load(struct scenario *sc, int group, struct node **src, int srcs,
 		   struct node **dst, int dsts, struct rng *rng);
 void dags_load(struct scenario *sc);
 void after_load(struct scenario *sc);
-int group_find(const struct scenario *sc, const char *name);
 const char *y_cc(struct ynode *map, const char *key, const char *dflt);
 int group_need(const struct scenario *sc, const struct ynode *y,
 	       const char *name);
 int64_t group_start_ns(const struct scenario *sc, int group);
-int64_t group_stop_ns(const struct scenario *sc, int group);
 int64_t y_moment(const struct scenario *sc, struct ynode *n, int64_t dflt);
 void y_window(const struct scenario *sc, struct ynode *map, const char *key,
 	      int64_t *from_ns, int64_t *to_ns);

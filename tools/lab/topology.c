@@ -144,7 +144,7 @@ const char *port_name(const struct port *p)
 }
 
 /* Port by its name "node:device". */
-struct port *port_find(const struct scenario *sc, const char *name)
+static struct port *port_find(const struct scenario *sc, const char *name)
 {
 	int i, k;
 

@@ -157,7 +157,7 @@ const char *fmt_time(int64_t ns)
 }
 
 /* Print a rate with the unit that suits it. */
-const char *fmt_rate(int64_t bps)
+static const char *fmt_rate(int64_t bps)
 {
 	char *s = fmt_slot();
 

@@ -13,7 +13,6 @@ bool parse_real(const char *text, double *value);
 bool parse_int(const char *text, int64_t *value);
 bool parse_quantity(const char *text, const char *unit, double *value);
 const char *fmt_time(int64_t ns);
-const char *fmt_rate(int64_t bps);
 const char *fmt_value(double value, const char *unit);
 
 #endif

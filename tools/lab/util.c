@@ -176,7 +176,7 @@ void buf_addf(struct buf *b, const char *fmt, ...)
 }
 
 /* Read all of @fd; NULL on error. */
-char *read_fd(int fd, size_t *len)
+static char *read_fd(int fd, size_t *len)
 {
 	struct buf b = { 0 };
 	char chunk[65536];

@@ -54,7 +54,6 @@ void buf_addf(struct buf *b, const char *fmt, ...) PRINTF(2, 3);
 void buf_add(struct buf *b, const char *s, size_t len);
 
 char *read_file(const char *path, size_t *len);
-char *read_fd(int fd, size_t *len);
 void write_file(const char *path, const char *text);
 FILE *open_out(const char *dir, const char *name);
 void close_out(FILE *f, const char *dir, const char *name);

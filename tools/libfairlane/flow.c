@@ -12,7 +12,7 @@
 #define FL_DUMP_TRIES	8
 
 /* Netlink's name of an attribute. */
-int fl_attr_of(enum fairlane_attr attr)
+static int fl_attr_of(enum fairlane_attr attr)
 {
 	static const int nr[FAIRLANE_ATTRS] = {
 		[FAIRLANE_PRIORITY] = FL_A_FLOW_PRIORITY,

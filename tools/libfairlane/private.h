@@ -62,7 +62,6 @@ FL_HIDDEN int fl_send(struct fairlane *f, struct nl_msg *msg,
 FL_HIDDEN int fl_fail(struct fairlane *f, int err, const char *text);
 FL_HIDDEN int fl_error_of(struct nlmsghdr *h, char *text, size_t size);
 FL_HIDDEN int fl_put_id(struct nl_msg *msg, const struct fairlane_id *id);
-FL_HIDDEN int fl_attr_of(enum fairlane_attr attr);
 FL_HIDDEN uint64_t fl_u64(struct nlattr **attrs, int nr);
 FL_HIDDEN uint32_t fl_u32(struct nlattr **attrs, int nr);
 FL_HIDDEN uint8_t fl_u8(struct nlattr **attrs, int nr);

@@ -39,7 +39,7 @@ size_t json_enter_key(struct json_ctx *ctx, const char *key)
 }
 
 /* Goes into an element of an array. */
-size_t json_enter_index(struct json_ctx *ctx, size_t index)
+static size_t json_enter_index(struct json_ctx *ctx, size_t index)
 {
 	size_t mark = strlen(ctx->path);
 

@@ -62,7 +62,6 @@ struct json_list {
 __printf(2, 3)
 int json_error(struct json_ctx *ctx, const char *fmt, ...);
 size_t json_enter_key(struct json_ctx *ctx, const char *key);
-size_t json_enter_index(struct json_ctx *ctx, size_t index);
 void json_leave(struct json_ctx *ctx, size_t mark);
 int json_int(struct json_ctx *ctx, const cJSON *item, int64_t *value);
 int json_string(struct json_ctx *ctx, const cJSON *item, const char **value);
