@@ -33,6 +33,23 @@
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 #endif
 
+/* xorshift, after Marsaglia: the same numbers each time. @x is not 0. */
+static inline uint32_t unit_random32(uint32_t *x)
+{
+	*x ^= *x << 13;
+	*x ^= *x >> 17;
+	*x ^= *x << 5;
+	return *x;
+}
+
+static inline uint64_t unit_random64(uint64_t *x)
+{
+	*x ^= *x << 13;
+	*x ^= *x >> 7;
+	*x ^= *x << 17;
+	return *x;
+}
+
 struct unit_test {
 	const char *name;
 	void (*fn)(void);

@@ -18,10 +18,7 @@ static u32 seed = 1;
 
 static u32 draw(u32 below)
 {
-	seed ^= seed << 13;
-	seed ^= seed >> 17;
-	seed ^= seed << 5;
-	return seed % below;
+	return unit_random32(&seed) % below;
 }
 
 /* ---- option ---------------------------------------------------------------- */

@@ -11,10 +11,7 @@ static u64 now_ns = 1000000;
 
 static u32 draw(u32 below)
 {
-	seed ^= seed << 13;
-	seed ^= seed >> 17;
-	seed ^= seed << 5;
-	return seed % below;
+	return unit_random32(&seed) % below;
 }
 
 /* RTTs with a full window, @marked of each 1024 segments marked. */

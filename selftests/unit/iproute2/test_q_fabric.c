@@ -41,10 +41,7 @@ static uint32_t state = 4711;
 
 static uint32_t any(void)
 {
-	state ^= state << 13;
-	state ^= state >> 17;
-	state ^= state << 5;
-	return state;
+	return unit_random32(&state);
 }
 
 /* Parses words, each in memory of its own length, as many as there are: a look

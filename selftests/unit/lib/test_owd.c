@@ -125,7 +125,7 @@ TEST(telemetry_vanishes_and_returns)
 
 TEST(any_numbers)
 {
-	u64 x = 88172645463325252ULL;
+	uint64_t x = 88172645463325252ULL;
 	int i;
 
 	begin();
@@ -133,9 +133,7 @@ TEST(any_numbers)
 		struct fl_owd_sample s;
 		u32 delay;
 
-		x ^= x << 13;
-		x ^= x >> 7;
-		x ^= x << 17;
+		unit_random64(&x);
 		s = (struct fl_owd_sample) {
 			.now_ns = now += x % 100000, .rtt_ns = x >> (x % 64),
 			.base_ns = x >> 33, .ahead_ns = (u16)x << 4,

@@ -15,18 +15,9 @@ struct source {
 	u32 max_bytes;
 };
 
-static u32 next_random(u32 *state)
-{
-	*state ^= *state << 13;
-	*state ^= *state >> 17;
-	*state ^= *state << 5;
-	return *state;
-}
-
 static u32 new_size(struct source *s)
 {
-	return s->min_bytes + next_random(&s->random) %
-			      (s->max_bytes - s->min_bytes + 1);
+	return s->min_bytes + unit_random32(&s->random) % (s->max_bytes - s->min_bytes + 1);
 }
 
 static u32 head_bytes(void *context, unsigned int band)

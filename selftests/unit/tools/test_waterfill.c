@@ -18,10 +18,7 @@ static uint64_t random_state;
 
 static uint32_t draw(uint32_t below)
 {
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return (random_state >> 33) % below;
+	return (unit_random64(&random_state) >> 33) % below;
 }
 
 /* Figure 17 of Söze's paper: 40, 40, 50, 57.1, 62.5 for the first flow. */
