@@ -43,6 +43,20 @@ counter() { in_ns "$1" nstat -asz "$2" 2> /dev/null | awk -v c="$2" '$1 == c { p
 # Value after the word $1 in the last line of flow $2 in flowgen's report $3.
 field() { awk -v w="$1" -v f="$2" '$1 == "flow" && $2 == f { for (i = 3; i < NF; i++) if ($i == w) print $(i + 1) }' "$3"; }
 
+# Each line of flowgen's report in file $1: complete, no gap above $2 us. $cc: whose flows.
+complete()
+{
+	while read -r _ n _ received _ longest _ end _ _ _ state; do
+		what="flow $n of ${cc:-prioplus} ($received bytes, the last at $end us)"
+		expect "$what" "$state" = 'done'
+		expect "longest gap of $what, us" "$longest" -le "$2"
+	done < "$1"
+	[ -s "$1" ] || fault "no flows in $1"
+}
+
+# Counter $2 of telemetry in namespace $1.
+told() { in_ns "$1" awk -v c="$2" '$1 == c { print $2 }' /proc/net/fairlane_telemetry; }
+
 # Loads those of the modules $* that are not there yet, each after what it needs of
 # ours; $MODULES is their folder.
 load_modules()
@@ -66,6 +80,22 @@ remove_module()
 		[ $tries -lt "$2" ] || return 1
 		sleep "$3"
 	done
+}
+
+# remove_under_sockets CC MODULE...: CC's flows get another control, then these modules and
+# fairlane go while the sockets live on, and come back. Uses flow() and load() of the script.
+remove_under_sockets()
+{
+	flow -c "$1" -n 4 -b -1 -S cubic@1@10000 -L 200 > /run/a &
+	sleep 0.05
+	shift
+	for m in "$@"; do
+		remove_module "$m" 100 0.001
+	done
+	rmmod fairlane || fault "not removed under live sockets: $(lsmod)"
+	wait
+	expect "bytes of cubic afterwards" "$(field received 0 /run/a)" -ge 2000000
+	load || fault "not loaded again"
 }
 
 # Removes the namespaces $*, of which there need not be any, and ends what runs there: a

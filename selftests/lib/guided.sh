@@ -42,7 +42,6 @@ said() { awk -v m="$1" -v f="$2" -v w="$3" '$2 == m && $4 == f { for (i = 5; i <
 # The sum of $2 of all flows at mark $1.
 all() { awk -v m="$1" -v w="$2" '$2 == m { for (i = 5; i < NF; i++) if ($i == w) x += $(i + 1) } END { print x + 0 }' /run/a; }
 drops() { tc -n tr -s -j qdisc show dev east | jq '.[0].drops'; }
-told() { in_ns "$1" awk -v c="$2" '$1 == c { print $2 }' /proc/net/fairlane_telemetry; }
 
 # full MARK MS PERMILLE: so much of the line was used in the MS before MARK.
 full()

@@ -206,8 +206,6 @@ test_forged()
 	expect "credits" "$(tc -n b2 -s -j qdisc show dev west | jq '.[0].fabric.border.credits')" -eq "$before"
 }
 
-# What nstat or /proc/net/fairlane_telemetry of $1 counts as $2.
-heard() { in_ns "$1" awk -v n="$2" '$1 == n { print $2 }' /proc/net/fairlane_telemetry; }
 
 # ACKs tell ba's flows a rate, and nothing of the way to b1, which does not know their option.
 no_near_in_acks()
@@ -238,9 +236,9 @@ messages_say()
 test_messages()
 {
 	for to in 10.0.3.2 fd00:3::2; do
-		before=$(border b1 messages) taken=$(heard ba messages)
+		before=$(border b1 messages) taken=$(told ba messages)
 		flows 1 100:all:mark
-		expect "messages taken" $(($(heard ba messages) - taken)) -ge 1
+		expect "messages taken" $(($(told ba messages) - taken)) -ge 1
 	done
 	to=''
 	expect "rate of messages" "$(border b1 messages)" -le 4000
@@ -317,11 +315,11 @@ test_messages_alone()
 	tc -n b1 qdisc replace dev east clsact || fault clsact
 	tc -n b1 filter add dev east ingress protocol ip u32 match u32 0xfd08464d 0xffffffff at 40 \
 		action pedit munge offset 40 u32 set 0xfd08464e pipe action csum tcp || fault "filter"
-	before=$(heard ba fallbacks) taken=$(heard ba messages)
+	before=$(told ba fallbacks) taken=$(told ba messages)
 	cc=mlcc flows 1 100:all:mark 300:all:mark 400:all:mark
-	expect "messages" $(($(heard ba messages) - taken)) -ge 100
+	expect "messages" $(($(told ba messages) - taken)) -ge 100
 	expect "fallen back" "$(all 300 fallback)$(all 400 fallback)" -eq 11
-	expect "fallbacks" $(($(heard ba fallbacks) - before)) -eq 1
+	expect "fallbacks" $(($(told ba fallbacks) - before)) -eq 1
 	tc -n b1 qdisc del dev east clsact
 	empty
 }
@@ -339,13 +337,13 @@ test_forged_messages()
 		'none munge offset 28 u8 set 0x44' 'none munge offset 61 u8 set 0x02'; do
 		count=${what%% *}
 		messages_say ${what#* } pipe action pedit munge offset 26 u16 set 0x8b00
-		taken=$(heard ba messages) stray=$(heard ba stray) made=$(border b1 messages)
+		taken=$(told ba messages) stray=$(told ba stray) made=$(border b1 messages)
 		cc=mlcc flows 1 40:all:mark 80:all:mark
 		expect "$what: used, permille" $(($(all 80 bytes) * 1000 / 40 / 117035)) -ge 900
 		expect "$what: messages" $(($(border b1 messages) - made)) -ge 100
-		expect "$what: taken" $(($(heard ba messages) - taken)) -eq 0
-		[ $count = none ] || expect "$what: stray" $(($(heard ba stray) - stray)) -ge 100
-		[ $count = stray ] || expect "$what: stray" $(($(heard ba stray) - stray)) -le 5
+		expect "$what: taken" $(($(told ba messages) - taken)) -eq 0
+		[ $count = none ] || expect "$what: stray" $(($(told ba stray) - stray)) -ge 100
+		[ $count = stray ] || expect "$what: stray" $(($(told ba stray) - stray)) -le 5
 	done
 	# any load in one that is believed: bounded, and the flow goes on; of another type: none
 	for load in 0x8000 0x83ff 0xbfff 0xbc00 0x4b00; do
@@ -356,9 +354,9 @@ test_forged_messages()
 	# damaged on the way
 	tc -n b1 filter add dev west egress protocol ip u32 match ip protocol 1 0xff match u8 253 0xff at 20 \
 		action pedit munge offset 26 u16 set 0x8b01 || fault "filter"
-	taken=$(heard ba messages)
+	taken=$(told ba messages)
 	cc=mlcc flows 1 40:all:mark
-	expect "damaged: taken" $(($(heard ba messages) - taken)) -eq 0
+	expect "damaged: taken" $(($(told ba messages) - taken)) -eq 0
 }
 
 # Ports come and go under traffic: what waited is lost, everything is learnt again.

@@ -34,17 +34,6 @@ net()
 
 flow() { flowgen -f ca -t cb -a 10.0.2.1 "$@"; }
 
-# Each line of a report in file $1: complete, no gap above $2 us.
-complete()
-{
-	while read -r _ n _ received _ longest _ end _ _ _ state; do
-		what="flow $n of ${cc:-prioplus} ($received bytes, the last at $end us)"
-		expect "$what" "$state" = 'done'
-		expect "longest gap of $what, us" "$longest" -le "$2"
-	done < "$1"
-	[ -s "$1" ] || fault "no flows in $1"
-}
-
 # What ss says about the sockets to port $1 that send.
 ss_of() { in_ns ca ss -tinHOe "dport = :$1"; }
 

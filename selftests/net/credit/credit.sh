@@ -49,17 +49,6 @@ flow() { flowgen -f xa -t xb -a 10.0.2.1 "$@"; }
 # Counter $2 of credit in namespace $1.
 credit() { in_ns "$1" awk -v c="$2" '$1 == c { print $2 }' /proc/net/fairlane_credit; }
 
-# Each line of a report in file $1: complete, no gap above $2 us.
-complete()
-{
-	while read -r _ n _ received _ longest _ end _ _ _ state; do
-		what="flow $n of $cc ($received bytes, the last at $end us)"
-		expect "$what" "$state" = 'done'
-		expect "longest gap of $what, us" "$longest" -le "$2"
-	done < "$1"
-	[ -s "$1" ] || fault "no flows in $1"
-}
-
 # Every segment has had its credit; nearly every credit was used; nobody fell back.
 # A receiver has no setting.
 test_credit_pays_for_all()
