@@ -204,20 +204,7 @@ test_hash_port_is_replaced_and_goes()
 		send 7 0:1000
 		expect "held by the new one" "$(cls 1 .backlog_packets)" -eq 7
 	done
-	for how in "tc -n fa qdisc del dev e0 root" "ip -n fa link set e0 down" \
-		   "tc -n fa qdisc replace dev e0 root handle 2: pfifo" "ip -n fa link del e0"; do
-		ip -n fa link set e0 up
-		ip -n fa neigh replace 10.0.0.2 dev e0 \
-			lladdr "$(ip -n fb -j link show e0 | jq -r '.[0].address')"
-		hashing
-		flows 0-63 $ALL
-		send 20 0:1000
-		expect "held" "$(cls 1 .backlog_packets)" -eq 20
-		$how || fault "$how"
-		sleep 0.01
-		[ "$how" = "ip -n fa link set e0 down" ] ||
-			expect "no switch after $how" "$(ip netns exec fa fairlane -j fabric show)" = "[]"
-	done
+	port_goes hashing "flows 0-63 $ALL"
 }
 
 # Settings change under traffic without a loss; what cannot change is refused.

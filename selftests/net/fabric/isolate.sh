@@ -145,21 +145,7 @@ test_parked_packets_count()
 # Ports, devices and the module's state go with packets parked in them.
 test_isolating_port_goes()
 {
-	for how in "tc -n fa qdisc del dev e0 root" "ip -n fa link set e0 down" \
-		   "tc -n fa qdisc replace dev e0 root handle 2: pfifo" "ip -n fa link del e0"; do
-		tc -n fa qdisc del dev e0 root 2>/dev/null
-		ip -n fa link set e0 up
-		ip -n fa neigh replace 10.0.0.2 dev e0 \
-			lladdr "$(ip -n fb -j link show e0 | jq -r '.[0].address')"
-		isolating
-		frame $PAUSE 9 1
-		send 20 0:1000
-		expect "parked" "$(cls 1 .backlog_packets)" -eq 20
-		$how || fault "$how"
-		sleep 0.01
-		[ "$how" = "ip -n fa link set e0 down" ] ||
-			expect "no switch after $how" "$(ip netns exec fa fairlane -j fabric show)" = "[]"
-	done
+	port_goes isolating "frame $PAUSE 9 1"
 }
 
 # One file has the routes of a whole network; a line that is none is named.

@@ -63,6 +63,27 @@ empty()
 	expect "on line left" "$(stat .fabric.line_packets)" -eq 0
 }
 
+# The qdisc, the device and with them the switch go with packets that wait. $1 makes the port,
+# $2 has its packets wait.
+port_goes()
+{
+	for how in "tc -n fa qdisc del dev e0 root" "ip -n fa link set e0 down" \
+		   "tc -n fa qdisc replace dev e0 root handle 2: pfifo" "ip -n fa link del e0"; do
+		tc -n fa qdisc del dev e0 root 2>/dev/null
+		ip -n fa link set e0 up
+		ip -n fa neigh replace 10.0.0.2 dev e0 \
+			lladdr "$(ip -n fb -j link show e0 | jq -r '.[0].address')"
+		$1
+		$2
+		send 20 0:1000
+		expect "waiting" "$(cls 1 .backlog_packets)" -eq 20
+		$how || fault "$how"
+		sleep 0.01
+		[ "$how" = "ip -n fa link set e0 down" ] ||
+			expect "no switch after $how" "$(ip netns exec fa fairlane -j fabric show)" = "[]"
+	done
+}
+
 # Whose tests these are, after one that has failed.
 show_state()
 {
