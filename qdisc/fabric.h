@@ -603,7 +603,7 @@ struct fabric_isolate_config {
 
 void fabric_isolate_init(const struct Qdisc_ops *ops);
 u64 fabric_device_bps(struct net_device *dev);
-int fabric_isolate_join(struct Qdisc *sch, struct fabric_isolate_config *set,
+int fabric_isolate_join(struct Qdisc *sch, struct fabric_isolate_config *settings,
 			struct netlink_ext_ack *extack);
 void fabric_isolate_leave(struct fabric_sched *q);
 const struct fabric_isolate_config *
@@ -652,7 +652,7 @@ struct fabric_border_config {
 	u64 host_bps;
 };
 
-int fabric_border_join(struct Qdisc *sch, const struct fabric_border_config *set, u64 line_bps,
+int fabric_border_join(struct Qdisc *sch, const struct fabric_border_config *settings, u64 line_bps,
 		       struct netlink_ext_ack *extack);
 void fabric_border_leave(struct fabric_sched *q);
 const struct fabric_border_config *fabric_border_settings(const struct fabric_sched *q);

@@ -267,14 +267,14 @@ static bool fabric_border_list(struct fabric_border *router, int ifindex, int ol
 /**
  * fabric_border_join() - a port gets a role
  * @sch: the qdisc, new
- * @set: what was said
+ * @settings: what was said
  * @line_bps: of the port, bit/s
  * @extack: why not
  *
  * Context: rtnl held.
  * Return: 0 or a negative error.
  */
-int fabric_border_join(struct Qdisc *sch, const struct fabric_border_config *set, u64 line_bps,
+int fabric_border_join(struct Qdisc *sch, const struct fabric_border_config *settings, u64 line_bps,
 		       struct netlink_ext_ack *extack)
 {
 	struct fabric_border_port *p = kzalloc(sizeof(*p), GFP_KERNEL_ACCOUNT);
@@ -285,14 +285,15 @@ int fabric_border_join(struct Qdisc *sch, const struct fabric_border_config *set
 	if (!p)
 		return -ENOMEM;
 	p->sch = sch;
-	p->set = *set;
+	p->settings = *settings;
 	p->ifindex = dev->ifindex;
 	p->due = RB_ROOT_CACHED;
 	p->quantum = psched_mtu(dev);
-	bd_par_init(&p->par, set->host_bps ?: line_bps, set->form, set->wait_ns, set->theta_ns);
+	bd_par_init(&p->par, settings->host_bps ?: line_bps, settings->form, settings->wait_ns,
+		    settings->theta_ns);
 	mutex_lock(&fabric_borders_mutex);
 	p->router = fabric_border_get(dev_net(dev));
-	if (p->router && set->role == FABRIC_ROLE_LAN) {
+	if (p->router && settings->role == FABRIC_ROLE_LAN) {
 		spin_lock_bh(&p->router->lock);
 		listed = fabric_border_list(p->router, p->ifindex, 0);
 		spin_unlock_bh(&p->router->lock);
@@ -315,7 +316,7 @@ int fabric_border_join(struct Qdisc *sch, const struct fabric_border_config *set
 /* What was said of the port's role. */
 const struct fabric_border_config *fabric_border_settings(const struct fabric_sched *q)
 {
-	return &q->border->set;
+	return &q->border->settings;
 }
 
 /* Forgets what goes to hosts behind the port; nothing waits. Context: the router's lock. */
@@ -347,7 +348,7 @@ void fabric_border_leave(struct fabric_sched *q)
 
 	mutex_lock(&fabric_borders_mutex);
 	spin_lock_bh(&p->router->lock);
-	if (p->set.role == FABRIC_ROLE_LAN) {
+	if (p->settings.role == FABRIC_ROLE_LAN) {
 		fabric_border_list(p->router, 0, p->ifindex);
 		fabric_border_forget(p);
 	}

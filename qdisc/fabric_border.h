@@ -124,7 +124,7 @@ struct fabric_conn {
  * struct fabric_border_port - a port's part
  * @router: its router
  * @sch: its qdisc
- * @set: settings
+ * @settings: what the user chose
  * @par: what the core was told of them
  * @ifindex: its device
  * @due: hosts with packets, the first to be served first
@@ -134,7 +134,7 @@ struct fabric_conn {
 struct fabric_border_port {
 	struct fabric_border *router;
 	struct Qdisc *sch;
-	struct fabric_border_config set;
+	struct fabric_border_config settings;
 	struct bd_par par;
 	int ifindex;
 	struct rb_root_cached due;

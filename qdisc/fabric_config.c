@@ -466,22 +466,23 @@ static bool fabric_hash_same(const struct fabric_sched *q, int band, u8 queues)
 
 /* Why a port cannot have this queue and this switch, NULL: it can. */
 static const char *fabric_isolate_refused(struct Qdisc *sch, int band,
-					  const struct fabric_isolate_config *set, u64 rate_bps)
+					  const struct fabric_isolate_config *settings,
+					  u64 rate_bps)
 {
 	const struct fabric_sched *q = qdisc_priv(sch);
 
 	if (band == -2)
 		return "one band of a port can isolate, hash or have pfc";
-	if (band >= 0 && !set->id && set->queue != FABRIC_QUEUE_HASH)
+	if (band >= 0 && !settings->id && settings->queue != FABRIC_QUEUE_HASH)
 		return "queue isolate and queue pfc need a switch";
-	if (set->id && rate_bps)
+	if (settings->id && rate_bps)
 		return "a port of a switch is no line: the device has the speed";
-	if (set->queue == FABRIC_QUEUE_PFC && band >= PFC_CLASSES)
+	if (settings->queue == FABRIC_QUEUE_PFC && band >= PFC_CLASSES)
 		return "pfc has 8 classes, which are bands 1 to 8";
-	if (q->made && (q->isolate ? !fabric_isolate_same(set, fabric_isolate_settings(q)) :
-				     set->id || !fabric_hash_same(q, band, set->queues)))
+	if (q->made && (q->isolate ? !fabric_isolate_same(settings, fabric_isolate_settings(q)) :
+				     settings->id || !fabric_hash_same(q, band, settings->queues)))
 		return "switch and queue are chosen when the port is made";
-	if (set->id && sch->parent != TC_H_ROOT)
+	if (settings->id && sch->parent != TC_H_ROOT)
 		return "a port of a switch is the root of its device";
 	return NULL;
 }
@@ -492,35 +493,35 @@ static int fabric_isolate_parse(struct Qdisc *sch, struct nlattr **tb,
 				struct netlink_ext_ack *extack)
 {
 	struct fabric_sched *q = qdisc_priv(sch);
-	struct fabric_isolate_config *set = &change->isolate;
+	struct fabric_isolate_config *settings = &change->isolate;
 	int band = fabric_queue_band(q, change), err = 0;
 	const char *refused;
 
-	set->frames = FABRIC_FRAMES_NONE;
+	settings->frames = FABRIC_FRAMES_NONE;
 	if (q->isolate)
-		*set = *fabric_isolate_settings(q);
+		*settings = *fabric_isolate_settings(q);
 	if (tb[TCA_FABRIC_SWITCH])
-		set->id = nla_get_u32(tb[TCA_FABRIC_SWITCH]);
+		settings->id = nla_get_u32(tb[TCA_FABRIC_SWITCH]);
 	if (tb[TCA_FABRIC_SWITCH_PORT])
-		set->port = nla_get_u8(tb[TCA_FABRIC_SWITCH_PORT]);
+		settings->port = nla_get_u8(tb[TCA_FABRIC_SWITCH_PORT]);
 	if (tb[TCA_FABRIC_SPEED_BPS])
-		set->speed_bps = nla_get_u64(tb[TCA_FABRIC_SPEED_BPS]);
+		settings->speed_bps = nla_get_u64(tb[TCA_FABRIC_SPEED_BPS]);
 	if (tb[TCA_FABRIC_HOP_RTT_NS])
-		set->hop_rtt_ns = nla_get_u32(tb[TCA_FABRIC_HOP_RTT_NS]);
+		settings->hop_rtt_ns = nla_get_u32(tb[TCA_FABRIC_HOP_RTT_NS]);
 	if (tb[TCA_FABRIC_FRAMES])
-		set->frames = nla_get_u8(tb[TCA_FABRIC_FRAMES]);
-	set->queue = fabric_queue_after(q, change, band);
-	set->queues = fabric_queues_after(q, change, band);
-	set->band = band < 0 ? 0 : band;
-	refused = fabric_isolate_refused(sch, band, set, change->line.rate_bps);
+		settings->frames = nla_get_u8(tb[TCA_FABRIC_FRAMES]);
+	settings->queue = fabric_queue_after(q, change, band);
+	settings->queues = fabric_queues_after(q, change, band);
+	settings->band = band < 0 ? 0 : band;
+	refused = fabric_isolate_refused(sch, band, settings, change->line.rate_bps);
 	if (refused)
-		return fabric_refuse_attr(extack, tb[set->id && change->line.rate_bps ?
+		return fabric_refuse_attr(extack, tb[settings->id && change->line.rate_bps ?
 						     TCA_FABRIC_RATE_BPS : TCA_FABRIC_SWITCH],
 					  refused);
-	if (set->queue == FABRIC_QUEUE_HASH && !q->hash)
-		err = fabric_hash_make(q, &q->bands[band], set->queues);
-	if (!err && set->id && !q->isolate)
-		err = fabric_isolate_join(sch, set, extack);
+	if (settings->queue == FABRIC_QUEUE_HASH && !q->hash)
+		err = fabric_hash_make(q, &q->bands[band], settings->queues);
+	if (!err && settings->id && !q->isolate)
+		err = fabric_isolate_join(sch, settings, extack);
 	return err;
 }
 
@@ -560,40 +561,40 @@ static const char *fabric_role_refused(struct Qdisc *sch, const struct fabric_ch
 static int fabric_role_parse(struct Qdisc *sch, struct nlattr **tb,
 			     struct fabric_change *change, struct netlink_ext_ack *extack)
 {
-	struct fabric_border_config set = { .wait_ns = FABRIC_FLOW_WAIT_DEFAULT_NS };
+	struct fabric_border_config settings = { .wait_ns = FABRIC_FLOW_WAIT_DEFAULT_NS };
 	const struct fabric_sched *q = qdisc_priv(sch);
 	u8 split_gso = q->split_gso;
 	const char *refused;
 
 	if (q->border)
-		set = *fabric_border_settings(q);
+		settings = *fabric_border_settings(q);
 	if (tb[TCA_FABRIC_ROLE])
-		set.role = nla_get_u8(tb[TCA_FABRIC_ROLE]);
+		settings.role = nla_get_u8(tb[TCA_FABRIC_ROLE]);
 	if (tb[TCA_FABRIC_HOST_RATE_BPS])
-		set.host_bps = nla_get_u64(tb[TCA_FABRIC_HOST_RATE_BPS]);
+		settings.host_bps = nla_get_u64(tb[TCA_FABRIC_HOST_RATE_BPS]);
 	if (tb[TCA_FABRIC_FLOW_WAIT_NS])
-		set.wait_ns = nla_get_u32(tb[TCA_FABRIC_FLOW_WAIT_NS]);
+		settings.wait_ns = nla_get_u32(tb[TCA_FABRIC_FLOW_WAIT_NS]);
 	if (tb[TCA_FABRIC_FLOW_THETA_NS])
-		set.theta_ns = nla_get_u32(tb[TCA_FABRIC_FLOW_THETA_NS]);
+		settings.theta_ns = nla_get_u32(tb[TCA_FABRIC_FLOW_THETA_NS]);
 	if (tb[TCA_FABRIC_FLOW_FORM])
-		set.form = nla_get_u8(tb[TCA_FABRIC_FLOW_FORM]);
+		settings.form = nla_get_u8(tb[TCA_FABRIC_FLOW_FORM]);
 	if (tb[TCA_FABRIC_SPLIT_GSO])
 		split_gso = nla_get_u8(tb[TCA_FABRIC_SPLIT_GSO]);
-	if (set.role != FABRIC_ROLE_LAN &&
+	if (settings.role != FABRIC_ROLE_LAN &&
 	    (tb[TCA_FABRIC_HOST_RATE_BPS] || tb[TCA_FABRIC_FLOW_WAIT_NS] ||
 	     tb[TCA_FABRIC_FLOW_THETA_NS] || tb[TCA_FABRIC_FLOW_FORM]))
 		return fabric_refuse_attr(extack, NULL,
 					  "host-rate and flow-... are of a port of role lan");
-	if (q->made && (q->border ? !fabric_border_same(&set, fabric_border_settings(q)) :
-				    set.role != FABRIC_ROLE_NONE))
+	if (q->made && (q->border ? !fabric_border_same(&settings, fabric_border_settings(q)) :
+				    settings.role != FABRIC_ROLE_NONE))
 		return fabric_refuse_attr(extack, tb[TCA_FABRIC_ROLE],
 					  "a role is chosen when the port is made");
-	if (!set.role)
+	if (!settings.role)
 		return 0;
-	refused = fabric_role_refused(sch, change, set.role, split_gso);
+	refused = fabric_role_refused(sch, change, settings.role, split_gso);
 	if (refused)
 		return fabric_refuse_attr(extack, tb[TCA_FABRIC_ROLE], refused);
-	return q->border ? 0 : fabric_border_join(sch, &set, change->line_bps, extack);
+	return q->border ? 0 : fabric_border_join(sch, &settings, change->line_bps, extack);
 }
 
 /* Bytes of the buffer that the bands have for themselves, after the change if
@@ -844,15 +845,15 @@ static int fabric_dump_parts(const struct fabric_sched *q, struct sk_buff *skb)
 	     nla_put_u32(skb, TCA_FABRIC_STAMP_HOLD_NS, q->stamp.hold_ns)))
 		return -EMSGSIZE;
 	if (q->isolate) {
-		const struct fabric_isolate_config *set =
+		const struct fabric_isolate_config *settings =
 			fabric_isolate_settings(q);
 
-		if (nla_put_u32(skb, TCA_FABRIC_SWITCH, set->id) ||
-		    nla_put_u8(skb, TCA_FABRIC_SWITCH_PORT, set->port) ||
+		if (nla_put_u32(skb, TCA_FABRIC_SWITCH, settings->id) ||
+		    nla_put_u8(skb, TCA_FABRIC_SWITCH_PORT, settings->port) ||
 		    nla_put_u64_64bit(skb, TCA_FABRIC_SPEED_BPS,
-				      set->speed_bps, TCA_FABRIC_PAD) ||
-		    nla_put_u32(skb, TCA_FABRIC_HOP_RTT_NS, set->hop_rtt_ns) ||
-		    nla_put_u8(skb, TCA_FABRIC_FRAMES, set->frames))
+				      settings->speed_bps, TCA_FABRIC_PAD) ||
+		    nla_put_u32(skb, TCA_FABRIC_HOP_RTT_NS, settings->hop_rtt_ns) ||
+		    nla_put_u8(skb, TCA_FABRIC_FRAMES, settings->frames))
 			return -EMSGSIZE;
 	}
 	if (q->buffer &&
@@ -867,18 +868,18 @@ static int fabric_dump_parts(const struct fabric_sched *q, struct sk_buff *skb)
 /* Writes the port's role. */
 static int fabric_dump_role(const struct fabric_sched *q, struct sk_buff *skb)
 {
-	const struct fabric_border_config *set;
+	const struct fabric_border_config *settings;
 
 	if (!q->border)
 		return 0;
-	set = fabric_border_settings(q);
-	if (nla_put_u8(skb, TCA_FABRIC_ROLE, set->role))
+	settings = fabric_border_settings(q);
+	if (nla_put_u8(skb, TCA_FABRIC_ROLE, settings->role))
 		return -EMSGSIZE;
-	if (set->role == FABRIC_ROLE_LAN &&
-	    (nla_put_u64_64bit(skb, TCA_FABRIC_HOST_RATE_BPS, set->host_bps, TCA_FABRIC_PAD) ||
-	     nla_put_u32(skb, TCA_FABRIC_FLOW_WAIT_NS, set->wait_ns) ||
-	     nla_put_u32(skb, TCA_FABRIC_FLOW_THETA_NS, set->theta_ns) ||
-	     nla_put_u8(skb, TCA_FABRIC_FLOW_FORM, set->form)))
+	if (settings->role == FABRIC_ROLE_LAN &&
+	    (nla_put_u64_64bit(skb, TCA_FABRIC_HOST_RATE_BPS, settings->host_bps, TCA_FABRIC_PAD) ||
+	     nla_put_u32(skb, TCA_FABRIC_FLOW_WAIT_NS, settings->wait_ns) ||
+	     nla_put_u32(skb, TCA_FABRIC_FLOW_THETA_NS, settings->theta_ns) ||
+	     nla_put_u8(skb, TCA_FABRIC_FLOW_FORM, settings->form)))
 		return -EMSGSIZE;
 	return 0;
 }

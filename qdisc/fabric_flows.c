@@ -355,7 +355,7 @@ bool fabric_border_arrive(struct fabric_sched *q, struct fabric_band *band,
 	struct fabric_segment s;
 	struct fabric_flow *flow;
 
-	if (p->set.role != FABRIC_ROLE_LAN || !fabric_segment_read(skb, &s))
+	if (p->settings.role != FABRIC_ROLE_LAN || !fabric_segment_read(skb, &s))
 		return false;
 	spin_lock(&p->router->lock);
 	flow = fabric_segment_in(p, skb, &s, now_ns);
@@ -681,7 +681,7 @@ void fabric_border_sent(struct fabric_sched *q, struct sk_buff *skb, u64 now_ns)
 	struct fabric_conn *conn;
 	struct fabric_flow *flow;
 
-	if (q->border->set.role != FABRIC_ROLE_WAN || !fabric_segment_read(skb, &s))
+	if (q->border->settings.role != FABRIC_ROLE_WAN || !fabric_segment_read(skb, &s))
 		return;
 	fabric_segment_key(&s, true, &key);
 	spin_lock(&router->lock);

@@ -131,7 +131,7 @@ void fabric_hash_plug(struct fabric_isolate_port *p)
 {
 	struct fabric_isolate *iso = p->iso;
 
-	if (p->set.queue != FABRIC_QUEUE_HASH || !(p->set.frames & FABRIC_FRAMES_TELL))
+	if (p->settings.queue != FABRIC_QUEUE_HASH || !(p->settings.frames & FABRIC_FRAMES_TELL))
 		return;
 	WRITE_ONCE(iso->hash.tells, iso->hash.tells | BIT_ULL(p->index));
 	/* What came by the port before this one may still wait. */
@@ -277,7 +277,7 @@ void fabric_hash_take(struct fabric_isolate_port *p, const void *data)
 	struct fabric_isolate *iso = p->iso;
 
 	spin_lock(&iso->lock);
-	if (!h || !(p->set.frames & FABRIC_FRAMES_HEAR) ||
+	if (!h || !(p->settings.frames & FABRIC_FRAMES_HEAR) ||
 	    !pyr_frame_newer(&iso->sw, p->index, frame->epoch, frame->sequence)) {
 		iso->hash.refused++;
 	} else {

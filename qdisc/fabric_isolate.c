@@ -281,14 +281,14 @@ static void fabric_pfc_take(struct fabric_isolate_port *p, const void *frame)
 {
 	int quanta;
 
-	if (p->set.queue != FABRIC_QUEUE_PFC ||
-	    !(p->set.frames & FABRIC_FRAMES_HEAR))
+	if (p->settings.queue != FABRIC_QUEUE_PFC ||
+	    !(p->settings.frames & FABRIC_FRAMES_HEAR))
 		return;
-	quanta = pfc_read(p->set.band, frame);
+	quanta = pfc_read(p->settings.band, frame);
 	if (quanta < 0)
 		return;
 	p->band->paused_until_ns = !quanta ? 0 :
-		ktime_get_ns() + pfc_hold_ns(quanta, p->set.speed_bps);
+		ktime_get_ns() + pfc_hold_ns(quanta, p->settings.speed_bps);
 	spin_lock(&p->iso->lock);
 	p->iso->pfc.heard++;
 	spin_unlock(&p->iso->lock);
@@ -625,7 +625,7 @@ static void fabric_isolate_plug(struct fabric_isolate_port *p)
 	iso->port[p->index] = p;
 	WRITE_ONCE(iso->ifindex[p->index], p->ifindex);
 	WRITE_ONCE(iso->by_ifindex[p->ifindex & FABRIC_IFINDEX_MASK], p->index);
-	if (p->set.queue == FABRIC_QUEUE_PFC && p->config.tell)
+	if (p->settings.queue == FABRIC_QUEUE_PFC && p->config.tell)
 		iso->pfc.tells |= BIT_ULL(p->index);
 	fabric_hash_plug(p);
 	WRITE_ONCE(p->joined, true);
@@ -635,7 +635,7 @@ static void fabric_isolate_plug(struct fabric_isolate_port *p)
 /* A port as it was described, not plugged. Return: it or NULL. */
 static struct fabric_isolate_port *
 fabric_isolate_port_make(struct Qdisc *sch,
-			 const struct fabric_isolate_config *set)
+			 const struct fabric_isolate_config *settings)
 {
 	struct fabric_sched *q = qdisc_priv(sch);
 	struct fabric_isolate_port *p;
@@ -644,16 +644,16 @@ fabric_isolate_port_make(struct Qdisc *sch,
 	if (!p)
 		return NULL;
 	p->sch = sch;
-	p->set = *set;
-	p->index = set->port;
+	p->settings = *settings;
+	p->index = settings->port;
 	p->ifindex = qdisc_dev(sch)->ifindex;
-	p->band = &q->bands[set->band];
-	p->config.rate_bps = set->speed_bps;
-	p->config.hop_rtt_ns = set->hop_rtt_ns;
+	p->band = &q->bands[settings->band];
+	p->config.rate_bps = settings->speed_bps;
+	p->config.hop_rtt_ns = settings->hop_rtt_ns;
 	p->config.epoch = get_random_u32();
-	p->config.tell = set->frames & FABRIC_FRAMES_TELL;
-	p->config.hear = set->queue == FABRIC_QUEUE_ISOLATE &&
-			 set->frames & FABRIC_FRAMES_HEAR;
+	p->config.tell = settings->frames & FABRIC_FRAMES_TELL;
+	p->config.hear = settings->queue == FABRIC_QUEUE_ISOLATE &&
+			 settings->frames & FABRIC_FRAMES_HEAR;
 	return p;
 }
 
@@ -668,16 +668,16 @@ static int fabric_isolate_enter(struct fabric_isolate_port *p,
 	struct fabric_isolate_port *old;
 	struct fabric_isolate *iso;
 
-	iso = fabric_isolate_find(net, p->set.id);
+	iso = fabric_isolate_find(net, p->settings.id);
 	old = fabric_isolate_at(iso, p->index);
 	if (old && (old->ifindex != p->ifindex || old->heir))
 		return fabric_refuse_attr(extack, NULL,
 					  "the switch has a port of this number already");
 	if (!iso)
-		iso = fabric_isolate_make(net, p->set.id);
+		iso = fabric_isolate_make(net, p->settings.id);
 	if (!iso)
 		return -ENOMEM;
-	if (p->set.queue == FABRIC_QUEUE_HASH && !fabric_hash_room(iso, p->index)) {
+	if (p->settings.queue == FABRIC_QUEUE_HASH && !fabric_hash_room(iso, p->index)) {
 		iso->users++;
 		fabric_isolate_put(iso);
 		return -ENOMEM;
@@ -695,29 +695,28 @@ static int fabric_isolate_enter(struct fabric_isolate_port *p,
 /**
  * fabric_isolate_join() - a port becomes one of a switch
  * @sch: the qdisc, new
- * @set: what was said; numbers that were not are filled in
+ * @settings: what was said; numbers that were not are filled in
  * @extack: why not
  *
  * Context: rtnl held.
  * Return: 0 or a negative error.
  */
-int fabric_isolate_join(struct Qdisc *sch, struct fabric_isolate_config *set,
+int fabric_isolate_join(struct Qdisc *sch, struct fabric_isolate_config *settings,
 			struct netlink_ext_ack *extack)
 {
 	struct fabric_sched *q = qdisc_priv(sch);
 	struct fabric_isolate_port *p;
 	int err;
 
-	if (!set->speed_bps)
-		set->speed_bps = fabric_device_bps(qdisc_dev(sch));
-	if (!set->speed_bps)
+	if (!settings->speed_bps)
+		settings->speed_bps = fabric_device_bps(qdisc_dev(sch));
+	if (!settings->speed_bps)
 		return fabric_refuse_attr(extack, NULL,
 					  "the device does not tell its speed: say speed RATE");
-	if (!set->hop_rtt_ns)
-		set->hop_rtt_ns = pyr_hop_rtt_ns(set->speed_bps,
-						 FABRIC_HOP_DELAY_NS,
-						 FABRIC_MTU_WIRE_BYTES);
-	p = fabric_isolate_port_make(sch, set);
+	if (!settings->hop_rtt_ns)
+		settings->hop_rtt_ns = pyr_hop_rtt_ns(settings->speed_bps, FABRIC_HOP_DELAY_NS,
+						      FABRIC_MTU_WIRE_BYTES);
+	p = fabric_isolate_port_make(sch, settings);
 	if (!p)
 		return -ENOMEM;
 	mutex_lock(&fabric_isolates_mutex);
@@ -728,9 +727,9 @@ int fabric_isolate_join(struct Qdisc *sch, struct fabric_isolate_config *set,
 		return err;
 	}
 	q->isolate = p;
-	p->band->queue = set->queue;
-	p->band->isolate = set->queue == FABRIC_QUEUE_ISOLATE;
-	p->band->pfc = set->queue == FABRIC_QUEUE_PFC;
+	p->band->queue = settings->queue;
+	p->band->isolate = settings->queue == FABRIC_QUEUE_ISOLATE;
+	p->band->pfc = settings->queue == FABRIC_QUEUE_PFC;
 	if (q->hash)
 		q->hash->port = p;
 	return 0;
@@ -740,7 +739,7 @@ int fabric_isolate_join(struct Qdisc *sch, struct fabric_isolate_config *set,
 const struct fabric_isolate_config *
 fabric_isolate_settings(const struct fabric_sched *q)
 {
-	return &q->isolate->set;
+	return &q->isolate->settings;
 }
 
 /* Is this the same port? Numbers that are filled in are compared too. */

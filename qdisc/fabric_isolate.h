@@ -78,7 +78,7 @@ struct fabric_way {
  * @iso: its switch
  * @state: what the core keeps of it
  * @sch: its qdisc, a root
- * @set: settings
+ * @settings: what the user chose
  * @config: what the core was told of them
  * @band: the band that isolates; its fifo is the output queue
  * @ifindex: its device
@@ -97,7 +97,7 @@ struct fabric_isolate_port {
 	struct fabric_isolate *iso;
 	const struct pyr_port *state;
 	struct Qdisc *sch;
-	struct fabric_isolate_config set;
+	struct fabric_isolate_config settings;
 	struct pyr_port_config config;
 	struct fabric_band *band;
 	int ifindex;

@@ -98,12 +98,12 @@ bool fabric_pfc_next(struct fabric_isolate *iso, u8 *data, u8 *port)
 	p = iso->port[*port];	/* there is one: its bit goes with it */
 	if (pfc->paused & BIT_ULL(*port)) {
 		quanta = pfc_quanta((u64)iso->sw.config.tick_ns * PYR_HOLD_TICKS,
-				    p->set.speed_bps);
+				    p->settings.speed_bps);
 		pfc->pauses++;
 	} else {
 		pfc->resumes++;
 	}
-	pfc_write(p->set.band, quanta, data);
+	pfc_write(p->settings.band, quanta, data);
 	return true;
 }
 

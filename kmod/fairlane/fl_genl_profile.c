@@ -353,7 +353,7 @@ int fl_profile_set_doit(struct sk_buff *skb, struct genl_info *info)
 int fl_profile_del_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	struct fl_ns *ns = fl_ns_of(genl_info_net(info));
-	const struct fl_profile *base = fl_profile_get(ns->net);
+	const struct fl_profile *whole = fl_profile_get(ns->net);
 	const struct fl_setting *st;
 	struct fl_prefix *p;
 	struct fl_tuple t;
@@ -373,7 +373,7 @@ int fl_profile_del_doit(struct sk_buff *skb, struct genl_info *info)
 	for (i = 0; (st = fl_setting_from(&i)); i++)
 		fl_profile_tell(ns->net, p, st,
 				READ_ONCE(p->profile.value[i]),
-				READ_ONCE(base->value[i]));
+				READ_ONCE(whole->value[i]));
 	mutex_unlock(&fl_settings_lock);
 	fl_prefix_remove(ns, p);
 	return 0;

@@ -82,12 +82,12 @@ u32 fl_profile_next_gen(void)
 /* What is in force, from its own settings and the namespace's. */
 static void fl_prefix_compute(struct fl_prefix *p)
 {
-	const struct fl_profile *base = fl_ns_of(p->net)->profile;
+	const struct fl_profile *whole = fl_ns_of(p->net)->profile;
 	const struct fl_profile *from;
 	size_t i;
 
 	for (i = 0; i < FL_SETTINGS_MAX; i++) {
-		from = p->present & BIT_ULL(i) ? &p->own : base;
+		from = p->present & BIT_ULL(i) ? &p->own : whole;
 		WRITE_ONCE(p->profile.value[i], READ_ONCE(from->value[i]));
 	}
 	/* pairs with fl_profile_gen() */
