@@ -155,7 +155,7 @@ test_ecn()
 test_loss()
 {
 	in_ns ta offload e0 tso off gso off > /run/offload 2>&1 || fault "$(cat /run/offload)"
-	lose_some ta e0 1 && lose_some tr west 10 || fault "no loss"
+	{ lose_some ta e0 1 && lose_some tr west 10; } || fault "no loss"
 	flows 4 200:all:mark 1200:all:mark
 	echo "# retransmitted $(all 1200 retrans), longest gap $(gap 1200) us, $(lost tr west) ACKs lost"
 	full 1200 1000 400
