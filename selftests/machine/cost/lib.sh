@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# shellcheck disable=SC2034 # for those who source it
+# shellcheck disable=SC1091,SC2034 # for those who source it
 #
 # A machine that counts instructions, for the "machine" scripts of selftests/machine/cost,
 # control-cost, cc-cost and unused, which source this: Debian's stock kernel 6.12 in QEMU
@@ -23,7 +23,8 @@ set -uo pipefail
 export LC_ALL=C
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../.." && pwd)
 O=$(mkdir -p "${O:-$top/build}" && cd "${O:-$top/build}" && pwd) || exit 1
-count_cache=${XDG_CACHE_HOME:-$HOME/.cache}/fairlane/stock
+. "$top/tools/lab/machine/lib.sh"
+count_cache=$stock_cache
 PATH=$PATH:/usr/sbin:/sbin
 # A machine that hangs must not hang the tests.
 count_limit_s=1800
@@ -117,6 +118,21 @@ count_test_module()
 	done
 }
 
+# One processor, no clock but the counter, no addresses at random.
+count_boot()
+{
+	local mib=$1
+
+	shift
+	timeout -k 10 $count_limit_s qemu-system-x86_64 -accel tcg -cpu qemu64,+rdrand \
+		-icount shift=0,sleep=off -seed 1 -rtc base=2026-01-01,clock=vm -smp 1 -m "$mib" \
+		-nodefaults -no-reboot -display none \
+		-serial "file:$work/console" -serial "file:$work/answer" "$@" \
+		-kernel "$count_cache/$release/boot/vmlinuz-$release" -initrd "$work/initramfs" \
+		-append "console=ttyS0 panic=-1 no_timer_check random.trust_cpu=on nokaslr norandmaps nowatchdog tsc=reliable clocksource=tsc ${APPEND:-}" \
+		> "$work/qemu.log" 2>&1
+}
+
 count_run()
 {
 	local mib=$1 status
@@ -127,17 +143,9 @@ count_run()
 	find "$root" -exec touch -h -d @0 {} +
 	(cd "$root" && find . | sort | cpio -o -H newc --quiet --reproducible -R 0:0) > "$work/initramfs" ||
 		die "cpio failed"
-	# One processor, no clock but the counter, no addresses at random.
-	timeout -k 10 $count_limit_s qemu-system-x86_64 -accel tcg -cpu qemu64,+rdrand \
-		-icount shift=0,sleep=off -seed 1 -rtc base=2026-01-01,clock=vm -smp 1 -m "$mib" \
-		-nodefaults -no-reboot -display none \
-		-serial "file:$work/console" -serial "file:$work/answer" "$@" \
-		-kernel "$count_cache/$release/boot/vmlinuz-$release" -initrd "$work/initramfs" \
-		-append "console=ttyS0 panic=-1 no_timer_check random.trust_cpu=on nokaslr norandmaps nowatchdog tsc=reliable clocksource=tsc ${APPEND:-}" \
-		> "$work/qemu.log" 2>&1
+	machine_boot "$work/console" count_boot "$mib" "$@"
 	status=$?
 	tr -d '\r' < "$work/answer" | grep -v '^done$' || die "no answer: $work/console"
-	! grep -E 'BUG:|WARNING:|Oops|general protection|Call Trace|Kernel panic' "$work/console" ||
-		die "the kernel complained: $work/console"
+	! machine_faults "$work/console" || die "the kernel complained: $work/console"
 	[ $status -eq 0 ] && tr -d '\r' < "$work/answer" | grep -q '^done$'
 }

@@ -8,6 +8,11 @@
 #				kernel of a series (6.1, 6.12), or of all (newest), or fails and
 #				says why in machine_why
 #	machine_image		has the image of $release in $stock_cache/$release, unpacked
+#	machine_faults CONSOLE	prints what in a kernel's log no healthy run leaves; fails without
+#	machine_boot CONSOLE COMMAND...	a boot. If the kernel complains before it starts our first
+#				program, when nothing of ours is there, COMMAND's children are
+#				ended, a line says so, and it is booted once more. What comes
+#				later, or again, stays in the log
 #	machine_program FILE ROOT [AT]	copies a program and the libraries it needs into a
 #				root file system, to the same place or AT
 stock_cache=${XDG_CACHE_HOME:-$HOME/.cache}/fairlane/stock
@@ -50,6 +55,38 @@ machine_image()
 	mkdir -p "$stock_cache" || return 1
 	[ -d "$stock_cache/$release" ] ||
 		(flock 9; [ -d "$stock_cache/$release" ] || machine_fetch) 9> "$stock_cache/.lock"
+}
+
+machine_faults()
+{
+	tr -d '\r' < "$1" | grep -nE 'BUG:|WARNING:|Oops|UBSAN|KASAN|general protection|Call Trace|Kernel panic|refcount_t|unregister_netdevice: waiting|blocked for more than'
+}
+
+# Data races (KCSAN) are looked at elsewhere. Without the kernel's own word that it starts the
+# program nothing is early.
+machine_boot()
+{
+	local console=$1 start='Run /init as init process' early pid
+
+	shift
+	rm -f "$console"
+	"$@" &
+	pid=$!
+	until grep -qs "$start" "$console"; do
+		kill -0 $pid 2> /dev/null || break
+		sleep 0.2
+	done
+	grep -qs "$start" "$console" &&
+		early=$(sed "\\|$start|,\$d" "$console" | machine_faults /dev/stdin | grep -v 'BUG: KCSAN' | head -n 1)
+	if [ -z "${early:-}" ]; then
+		wait $pid
+		return
+	fi
+	pkill -P $pid
+	wait $pid
+	echo "# the kernel complained before our first program, booted once more: ${early#*:}"
+	rm -f "$console"
+	"$@"
 }
 
 machine_program()
