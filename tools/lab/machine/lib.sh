@@ -9,10 +9,11 @@
 #				says why in machine_why
 #	machine_image		has the image of $release in $stock_cache/$release, unpacked
 #	machine_faults CONSOLE	prints what in a kernel's log no healthy run leaves; fails without
-#	machine_boot CONSOLE COMMAND...	a boot. If the kernel complains before it starts our first
-#				program, when nothing of ours is there, COMMAND's children are
-#				ended, a line says so, and it is booted once more. What comes
-#				later, or again, stays in the log
+#	machine_boot CONSOLE COMMAND...	a boot, by a function that starts QEMU by timeout. If the
+#				kernel complains before it starts our first program, when
+#				nothing of ours is there, timeout is ended, a line says so, and
+#				it is booted once more. What comes later, or again, stays in
+#				the log
 #	machine_program FILE ROOT [AT]	copies a program and the libraries it needs into a
 #				root file system, to the same place or AT
 stock_cache=${XDG_CACHE_HOME:-$HOME/.cache}/fairlane/stock
@@ -82,7 +83,7 @@ machine_boot()
 		wait $pid
 		return
 	fi
-	pkill -P $pid
+	pkill -P $pid -x timeout
 	wait $pid
 	echo "# the kernel complained before our first program, booted once more: ${early#*:}"
 	rm -f "$console"
