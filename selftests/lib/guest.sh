@@ -137,7 +137,7 @@ nodes()
 
 # lose_some NAMESPACE DEVICE PERCENT: what the device sends of TCP's packets is lost at random, but
 # no SYN and no SYN-ACK: a handshake that a timer repeats gives a first RTT of a second, and with
-# any control a first timeout of three.
+# any control a first timeout of three. IPv4 without options: byte 33 has the flags.
 lose_some()
 {
 	tc -n "$1" qdisc replace dev "$2" root handle 7: prio bands 2 priomap 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 &&
