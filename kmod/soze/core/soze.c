@@ -37,9 +37,9 @@
  *     flow fall, it goes on with a packet in an RTT, or in twice the time since its last
  *     ACK if that is longer: it has to hear that the queue is gone.
  *  7. A new flow doubles its rate in an RTT until it meets the share that D
- *     tells, or falls to it. Then m is 1/(1 + round trips / 2) for 64 round trips
- *     if that is larger, on long paths (13) at most 16 q / RTT: an average of what it
- *     has seen, the later the more, since it has seen its own overshoot first.
+ *     tells, or falls to it. Then m is 1/(1 + 7/16 of the round trips) for
+ *     64 round trips if that is larger, on long paths (13) at most 16 q / RTT: an average of
+ *     what it has seen, the later the more, since it has seen its own overshoot first.
  *
  *  8. D beyond that of 2^17 times weight 1 speaks of no share. It is waited for,
  *     down to a quarter of the rate, and not learned, nor is a queue that another
@@ -106,6 +106,8 @@
 #define SZ_ERROR_MAX		((s64)BIT_ULL(37))
 /* Pace below the rate, at least, octaves: what is sent next waits for the pace. */
 #define SZ_LEAD_MIN		(-2LL * SZ_ONE)
+/* (7): of the round trips, in 1/m. */
+#define SZ_YOUNG_16THS		7
 /* (10): part of the error that D may move, the error that is left, round trips to
  * wait, weight of one in the average; the step: a quarter, at most 16 q / RTT.
  */
@@ -471,7 +473,7 @@ static noinline s64 sz_on_ack_light(struct sz_core *sz, const struct sz_par *par
 static noinline s64 sz_on_ack_young(struct sz_core *sz, const struct sz_par *par, s64 told_l2,
 				    s64 error, u64 per_ns, s64 part, s64 step)
 {
-	s64 m = div_u64(1ULL << (2 * SZ_SHIFT), SZ_ONE + (sz->age >> 1)), mean;
+	s64 m = div_u64(1ULL << (2 * SZ_SHIFT), SZ_ONE + SZ_YOUNG_16THS * (sz->age >> 4)), mean;
 
 	if (sz->leads)
 		m = min_t(s64, m, sz_still_gain(par, per_ns));
