@@ -153,19 +153,20 @@ static int record(const char *dev)
 	return 0;
 }
 
-/* Send what a frame is made of. */
+/* Send what a frame is made of. All by one socket: to close one takes some ms in the debug kernel. */
 static int send_raw(const char *dev, const void *frame, size_t bytes)
 {
+	static int fd = -1;
 	struct sockaddr_ll at = {
 		.sll_family = AF_PACKET,
 		.sll_ifindex = if_nametoindex(dev),
 	};
-	int fd = socket(AF_PACKET, SOCK_RAW, 0);
 
+	if (fd < 0)
+		fd = socket(AF_PACKET, SOCK_RAW, 0);
 	if (fd < 0 || !at.sll_ifindex ||
 	    sendto(fd, frame, bytes, 0, (struct sockaddr *)&at, sizeof(at)) < 0)
 		return fail(dev);
-	close(fd);
 	return 0;
 }
 
