@@ -280,6 +280,7 @@ void fl_lookup_each(struct net *net, void (*act)(struct sock *sk, void *arg),
 
 /* fl_event.c */
 extern const struct genl_family *fl_family;
+extern bool fl_event_open;
 void fl_event_send(struct fl_ns *ns, const struct fl_event *ev);
 
 /* fl_off.c */

@@ -27,10 +27,13 @@
 /* log2 of ns in what counts as a second. */
 #define FL_EVENT_SECOND_SHIFT	30
 
-/* fl_genl.c's, which needs all files that answer requests: none of them needs it. NULL
- * while there is none. Context: RCU, or a request.
+/* fl_genl.c's, which needs all files that answer requests: none of them needs it. It is set
+ * before the first request can come and stays: at unload a request may be under way that began
+ * before. Context: a request.
  */
 const struct genl_family *fl_family;
+/* Is the family registered, so that events have a group? Context: RCU. */
+bool fl_event_open;
 
 /* The process as those may know it who listen here. */
 static u32 fl_event_pid(const struct fl_ns *ns)
@@ -124,27 +127,26 @@ static bool fl_event_allowed(struct fl_ns *ns, const struct sock *sk)
 /* Context: ns->event_lock held. Return: 0, or an error if nobody got it. */
 static int fl_event_multicast(struct fl_ns *ns, const struct fl_event *ev)
 {
-	const struct genl_family *family = READ_ONCE(fl_family);
 	struct sk_buff *skb;
 	void *head;
 	int err;
 
 	/* settings may be made before requests can, and afterwards */
-	if (!family || !genl_has_listeners(family, ns->net, 0))
+	if (!READ_ONCE(fl_event_open) || !genl_has_listeners(fl_family, ns->net, 0))
 		return 0;
 	if (ev->sk && !fl_event_allowed(ns, ev->sk))
 		return -ENOBUFS;
 	skb = genlmsg_new(FL_EVENT_BYTES, GFP_ATOMIC | __GFP_NOWARN);
 	if (!skb)
 		return -ENOMEM;
-	head = genlmsg_put(skb, 0, ns->event_seq, family, 0, FL_CMD_EVENT);
+	head = genlmsg_put(skb, 0, ns->event_seq, fl_family, 0, FL_CMD_EVENT);
 	err = head ? fl_event_put(skb, ns, ev) : -EMSGSIZE;
 	if (err) {
 		nlmsg_free(skb);
 		return err;
 	}
 	genlmsg_end(skb, head);
-	err = genlmsg_multicast_netns(family, ns->net, skb, 0, 0, GFP_ATOMIC);
+	err = genlmsg_multicast_netns(fl_family, ns->net, skb, 0, 0, GFP_ATOMIC);
 	return err == -ESRCH ? 0 : err;
 }
 

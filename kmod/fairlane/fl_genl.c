@@ -201,10 +201,12 @@ static struct genl_family fl_genl_family __ro_after_init = {
 /* Context: process, module load. Return: 0 or a negative errno. */
 int fl_genl_init(void)
 {
-	int err = genl_register_family(&fl_genl_family);
+	int err;
 
+	fl_family = &fl_genl_family;
+	err = genl_register_family(&fl_genl_family);
 	if (!err)
-		WRITE_ONCE(fl_family, &fl_genl_family);
+		WRITE_ONCE(fl_event_open, true);
 	return err;
 }
 
@@ -212,7 +214,7 @@ int fl_genl_init(void)
 void fl_genl_exit(void)
 {
 	/* sockets that go still tell; the number of the group may be another's soon */
-	WRITE_ONCE(fl_family, NULL);
+	WRITE_ONCE(fl_event_open, false);
 	synchronize_rcu();
 	genl_unregister_family(&fl_genl_family);
 }
