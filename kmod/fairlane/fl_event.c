@@ -32,7 +32,9 @@
  * before. Context: a request.
  */
 const struct genl_family *fl_family;
-/* Is the family registered, so that events have a group? Context: RCU. */
+/* Is the family registered, so that events have a group? Released after fl_family is set. Context:
+ * RCU.
+ */
 bool fl_event_open;
 
 /* The process as those may know it who listen here. */
@@ -132,7 +134,7 @@ static int fl_event_multicast(struct fl_ns *ns, const struct fl_event *ev)
 	int err;
 
 	/* settings may be made before requests can, and afterwards */
-	if (!READ_ONCE(fl_event_open) || !genl_has_listeners(fl_family, ns->net, 0))
+	if (!smp_load_acquire(&fl_event_open) || !genl_has_listeners(fl_family, ns->net, 0))
 		return 0;
 	if (ev->sk && !fl_event_allowed(ns, ev->sk))
 		return -ENOBUFS;

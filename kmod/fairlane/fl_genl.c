@@ -206,7 +206,7 @@ int fl_genl_init(void)
 	fl_family = &fl_genl_family;
 	err = genl_register_family(&fl_genl_family);
 	if (!err)
-		WRITE_ONCE(fl_event_open, true);
+		smp_store_release(&fl_event_open, true);
 	return err;
 }
 
