@@ -153,7 +153,9 @@ static int record(const char *dev)
 	return 0;
 }
 
-/* Send what a frame is made of. All by one socket: to close one takes some ms in the debug kernel. */
+/* Send what a frame is made of. All by one socket: to close one takes some ms in the
+ * debug kernel.
+ */
 static int send_raw(const char *dev, const void *frame, size_t bytes)
 {
 	static int fd = -1;
