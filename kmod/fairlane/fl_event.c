@@ -133,7 +133,7 @@ static int fl_event_multicast(struct fl_ns *ns, const struct fl_event *ev)
 	void *head;
 	int err;
 
-	/* settings may be made before requests can, and afterwards */
+	/* settings may be made before requests can, and afterwards; fl_genl_init() releases */
 	if (!smp_load_acquire(&fl_event_open) || !genl_has_listeners(fl_family, ns->net, 0))
 		return 0;
 	if (ev->sk && !fl_event_allowed(ns, ev->sk))

@@ -205,9 +205,11 @@ int fl_genl_init(void)
 
 	fl_family = &fl_genl_family;
 	err = genl_register_family(&fl_genl_family);
-	if (!err)
-		smp_store_release(&fl_event_open, true);
-	return err;
+	if (err)
+		return err;
+	/* after fl_family: pairs with fl_event_multicast() */
+	smp_store_release(&fl_event_open, true);
+	return 0;
 }
 
 /* Context: process, module unload. */
