@@ -278,6 +278,17 @@ static void print_switch(struct rtattr **tb)
 	print_name("frames", "frames", fabric_frames_names[frames]);
 }
 
+/* Prints a number that is told as thousandths. */
+static void print_milli(const struct rtattr *attr, const char *key, const char *word)
+{
+	char text[32];
+
+	if (!attr)
+		return;
+	snprintf(text, sizeof(text), "%g", number(attr) / 1000.0);
+	print_name(key, word, text);
+}
+
 /* Prints the port's role in a border router. */
 static void print_role(struct rtattr **tb)
 {
@@ -292,6 +303,8 @@ static void print_role(struct rtattr **tb)
 	print_setting("flow_delay", "flow-delay", number(tb[TCA_FABRIC_FLOW_WAIT_NS]), time_units);
 	print_given(tb[TCA_FABRIC_FLOW_THETA_NS], "flow_theta", "flow-theta", time_units);
 	print_name("flow_form", "flow-form", fabric_form_names[form]);
+	if (number(tb[TCA_FABRIC_FLOW_WEIGHT_MILLI]) != 1000)
+		print_milli(tb[TCA_FABRIC_FLOW_WEIGHT_MILLI], "flow_weight", "flow-weight");
 }
 
 int fabric_print_opt(struct qdisc_util *qu, FILE *f, struct rtattr *opt)
@@ -363,7 +376,6 @@ static void print_band_ecn(struct rtattr **tb)
 
 static void print_band_limits(struct rtattr **tb)
 {
-	char alpha[32];
 	int i;
 
 	for (i = 0; i < FABRIC_COLOURS; i++) {
@@ -375,11 +387,7 @@ static void print_band_limits(struct rtattr **tb)
 				      size_units);
 	}
 	print_given(tb[TCA_FABRIC_CLASS_RESERVED_BYTES], "reserved", "reserved", size_units);
-	if (tb[TCA_FABRIC_CLASS_ALPHA_MILLI]) {
-		snprintf(alpha, sizeof(alpha), "%g",
-			 number(tb[TCA_FABRIC_CLASS_ALPHA_MILLI]) / 1000.0);
-		print_name("alpha", "alpha", alpha);
-	}
+	print_milli(tb[TCA_FABRIC_CLASS_ALPHA_MILLI], "alpha", "alpha");
 }
 
 int fabric_print_copt(struct qdisc_util *qu, FILE *f, struct rtattr *opt)

@@ -422,16 +422,17 @@ static int value_queue(int argc, char **argv, struct nlmsghdr *n, int type)
 	return 2;
 }
 
-static int value_alpha(int argc, char **argv, struct nlmsghdr *n, int type)
+/* A number with a fraction, told as thousandths. */
+static int value_milli(int argc, char **argv, struct nlmsghdr *n, int type)
 {
-	double alpha;
+	double value;
 	char *end;
 
 	(void)argc;
-	alpha = strtod(argv[1], &end);
-	if (end == argv[1] || *end || !(alpha >= 0) || alpha > 1e6)
+	value = strtod(argv[1], &end);
+	if (end == argv[1] || *end || !(value >= 0) || value > 1e6)
 		return -1;
-	put_u32(n, type, alpha * 1000 + 0.5);
+	put_u32(n, type, value * 1000 + 0.5);
 	return 1;
 }
 
@@ -463,6 +464,7 @@ const struct fabric_option fabric_port_options[] = {
 	{ "flow-delay", TCA_FABRIC_FLOW_WAIT_NS, value_time32, 0 },
 	{ "flow-theta", TCA_FABRIC_FLOW_THETA_NS, value_time32, 0 },
 	{ "flow-form", TCA_FABRIC_FLOW_FORM, value_form, 0 },
+	{ "flow-weight", TCA_FABRIC_FLOW_WEIGHT_MILLI, value_milli, 0 },
 	{ NULL, 0, NULL, 0 }
 };
 
@@ -482,6 +484,6 @@ const struct fabric_option fabric_band_options[] = {
 	{ "yellow", TCA_FABRIC_CLASS_YELLOW_BYTES, value_size, 0 },
 	{ "red", TCA_FABRIC_CLASS_RED_BYTES, value_size, 0 },
 	{ "reserved", TCA_FABRIC_CLASS_RESERVED_BYTES, value_size, 0 },
-	{ "alpha", TCA_FABRIC_CLASS_ALPHA_MILLI, value_alpha, 0 },
+	{ "alpha", TCA_FABRIC_CLASS_ALPHA_MILLI, value_milli, 0 },
 	{ NULL, 0, NULL, 0 }
 };

@@ -19,7 +19,7 @@ _tc_fabric_words()
 	rate) echo none ;;
 	default) echo last ;;
 	dscp|priomap|buffer) echo off ;;
-	limit|delay|overhead|mpu|bands|stamp-tau|stamp-round|stamp-hold|host-rate|flow-delay|flow-theta|band|weight|quantum|packets|speed|mtu|segs) ;;
+	limit|delay|overhead|mpu|bands|stamp-tau|stamp-round|stamp-hold|host-rate|flow-delay|flow-theta|flow-weight|band|weight|quantum|packets|speed|mtu|segs) ;;
 	burst|each|green|yellow|red|reserved|alpha|prob|ecn-delay) ;;
 	*)
 		if [ "$object" = class ]; then
@@ -30,7 +30,7 @@ _tc_fabric_words()
 			echo preset speed mtu segs limit ecn enqueue dequeue split-gso \
 				no-split-gso rate delay overhead mpu bands default \
 				priomap dscp buffer stamp stamp-tau stamp-round \
-				stamp-hold role host-rate flow-delay flow-theta flow-form switch switch-port hop-rtt frames band help
+				stamp-hold role host-rate flow-delay flow-theta flow-form flow-weight switch switch-port hop-rtt frames band help
 		fi ;;
 	esac
 }

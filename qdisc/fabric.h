@@ -65,6 +65,8 @@
 #define FABRIC_STAMP_TIME_MAX_NS	1000000000U
 #define FABRIC_STAMP_ROUND_MAX_NS	65536U
 #define FABRIC_FLOW_WAIT_DEFAULT_NS	1000000U
+#define FABRIC_FLOW_WEIGHT_DEFAULT_MILLI	1000U
+#define FABRIC_FLOW_WEIGHT_MAX_MILLI		8000U
 
 /**
  * struct fabric_hash_cb - of a packet in queues of flows
@@ -642,6 +644,7 @@ int fabric_hash_dump_stats(const struct fabric_sched *q, struct sk_buff *skb);
  * @form: FABRIC_FLOW_*
  * @wait_ns: how long data is to wait
  * @theta_ns: time to get there, 0: the round trip
+ * @weight_milli: of a flow from the other datacenter beside flows of this one, thousandths
  * @host_bps: of the hosts behind it, 0: the port's
  */
 struct fabric_border_config {
@@ -649,6 +652,7 @@ struct fabric_border_config {
 	u8 form;
 	u32 wait_ns;
 	u32 theta_ns;
+	u32 weight_milli;
 	u64 host_bps;
 };
 

@@ -289,8 +289,9 @@ int fabric_border_join(struct Qdisc *sch, const struct fabric_border_config *set
 	p->ifindex = dev->ifindex;
 	p->due = RB_ROOT_CACHED;
 	p->quantum = psched_mtu(dev);
-	bd_par_init(&p->par, settings->host_bps ?: line_bps, settings->form, settings->wait_ns,
-		    settings->theta_ns);
+	BUILD_BUG_ON(FABRIC_FLOW_WEIGHT_MAX_MILLI != BD_WEIGHT_MAX * HP_WEIGHT_ONE_MILLI);
+	bd_par_init(&p->par, settings->host_bps ?: line_bps, settings->weight_milli,
+		    settings->form, settings->wait_ns, settings->theta_ns);
 	mutex_lock(&fabric_borders_mutex);
 	p->router = fabric_border_get(dev_net(dev));
 	if (p->router && settings->role == FABRIC_ROLE_LAN) {

@@ -12,6 +12,7 @@ FABRIC_RANGE(fabric_range_bytes, 0, FABRIC_LIMIT_MAX_BYTES);
 FABRIC_RANGE(fabric_range_rate, 0, FABRIC_RATE_MAX_BPS);
 FABRIC_RANGE(fabric_range_delay, 0, FABRIC_DELAY_MAX_NS);
 FABRIC_RANGE(fabric_range_second, 0, FABRIC_STAMP_TIME_MAX_NS);
+FABRIC_RANGE(fabric_range_flow_weight, 1, FABRIC_FLOW_WEIGHT_MAX_MILLI);
 FABRIC_RANGE(fabric_range_round, 0, FABRIC_STAMP_ROUND_MAX_NS);
 
 /* ---- what leads a packet to its band --------------------------------------- */
@@ -193,6 +194,8 @@ static const struct nla_policy fabric_policy[TCA_FABRIC_MAX + 1] = {
 	[TCA_FABRIC_FLOW_THETA_NS] =
 		NLA_POLICY_FULL_RANGE(NLA_U32, &fabric_range_second),
 	[TCA_FABRIC_FLOW_FORM] = NLA_POLICY_MAX(NLA_U8, __FABRIC_FLOW_MAX - 1),
+	[TCA_FABRIC_FLOW_WEIGHT_MILLI] =
+		NLA_POLICY_FULL_RANGE(NLA_U32, &fabric_range_flow_weight),
 };
 
 static const struct fabric_text fabric_texts[] = {
@@ -204,6 +207,7 @@ static const struct fabric_text fabric_texts[] = {
 	{ TCA_FABRIC_FLOW_WAIT_NS, "flow-delay must be at most 1 second" },
 	{ TCA_FABRIC_FLOW_THETA_NS, "flow-theta must be at most 1 second" },
 	{ TCA_FABRIC_FLOW_FORM, "flow-form must be filter, damped or printed" },
+	{ TCA_FABRIC_FLOW_WEIGHT_MILLI, "flow-weight must be 0.001 to 8" },
 	{ TCA_FABRIC_RATE_BPS,
 	  "rate must be 0 (none) or 1 kbit/s to 10 Tbit/s" },
 	{ TCA_FABRIC_LIMIT_BYTES, "limit must be 1 byte to 1 GiB" },
@@ -530,7 +534,8 @@ static bool fabric_border_same(const struct fabric_border_config *a,
 			       const struct fabric_border_config *b)
 {
 	return a->role == b->role && a->form == b->form && a->wait_ns == b->wait_ns &&
-	       a->theta_ns == b->theta_ns && a->host_bps == b->host_bps;
+	       a->theta_ns == b->theta_ns && a->weight_milli == b->weight_milli &&
+	       a->host_bps == b->host_bps;
 }
 
 /* Why a port cannot have the role, NULL: it can. */
@@ -561,7 +566,10 @@ static const char *fabric_role_refused(struct Qdisc *sch, const struct fabric_ch
 static int fabric_role_parse(struct Qdisc *sch, struct nlattr **tb,
 			     struct fabric_change *change, struct netlink_ext_ack *extack)
 {
-	struct fabric_border_config settings = { .wait_ns = FABRIC_FLOW_WAIT_DEFAULT_NS };
+	struct fabric_border_config settings = {
+		.wait_ns = FABRIC_FLOW_WAIT_DEFAULT_NS,
+		.weight_milli = FABRIC_FLOW_WEIGHT_DEFAULT_MILLI,
+	};
 	const struct fabric_sched *q = qdisc_priv(sch);
 	u8 split_gso = q->split_gso;
 	const char *refused;
@@ -578,11 +586,14 @@ static int fabric_role_parse(struct Qdisc *sch, struct nlattr **tb,
 		settings.theta_ns = nla_get_u32(tb[TCA_FABRIC_FLOW_THETA_NS]);
 	if (tb[TCA_FABRIC_FLOW_FORM])
 		settings.form = nla_get_u8(tb[TCA_FABRIC_FLOW_FORM]);
+	if (tb[TCA_FABRIC_FLOW_WEIGHT_MILLI])
+		settings.weight_milli = nla_get_u32(tb[TCA_FABRIC_FLOW_WEIGHT_MILLI]);
 	if (tb[TCA_FABRIC_SPLIT_GSO])
 		split_gso = nla_get_u8(tb[TCA_FABRIC_SPLIT_GSO]);
 	if (settings.role != FABRIC_ROLE_LAN &&
 	    (tb[TCA_FABRIC_HOST_RATE_BPS] || tb[TCA_FABRIC_FLOW_WAIT_NS] ||
-	     tb[TCA_FABRIC_FLOW_THETA_NS] || tb[TCA_FABRIC_FLOW_FORM]))
+	     tb[TCA_FABRIC_FLOW_THETA_NS] || tb[TCA_FABRIC_FLOW_FORM] ||
+	     tb[TCA_FABRIC_FLOW_WEIGHT_MILLI]))
 		return fabric_refuse_attr(extack, NULL,
 					  "host-rate and flow-... are of a port of role lan");
 	if (q->made && (q->border ? !fabric_border_same(&settings, fabric_border_settings(q)) :
@@ -879,7 +890,8 @@ static int fabric_dump_role(const struct fabric_sched *q, struct sk_buff *skb)
 	    (nla_put_u64_64bit(skb, TCA_FABRIC_HOST_RATE_BPS, settings->host_bps, TCA_FABRIC_PAD) ||
 	     nla_put_u32(skb, TCA_FABRIC_FLOW_WAIT_NS, settings->wait_ns) ||
 	     nla_put_u32(skb, TCA_FABRIC_FLOW_THETA_NS, settings->theta_ns) ||
-	     nla_put_u8(skb, TCA_FABRIC_FLOW_FORM, settings->form)))
+	     nla_put_u8(skb, TCA_FABRIC_FLOW_FORM, settings->form) ||
+	     nla_put_u32(skb, TCA_FABRIC_FLOW_WEIGHT_MILLI, settings->weight_milli)))
 		return -EMSGSIZE;
 	return 0;
 }

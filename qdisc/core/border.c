@@ -16,13 +16,15 @@
  * bd_par_init() - parameters of a port
  * @par: set
  * @line_bps: of its hosts, bit/s
+ * @weight_milli: of each flow beside flows of the datacenter, thousandths
  * @form: of DQM
  * @wait_ns: D_t: how long packets are to wait, ns
  * @theta_ns: of DQM, ns; 0: RTT_C
  */
-void bd_par_init(struct bd_par *par, u64 line_bps, enum dqm_form form, u32 wait_ns,
-		 u32 theta_ns)
+void bd_par_init(struct bd_par *par, u64 line_bps, u32 weight_milli, enum dqm_form form,
+		 u32 wait_ns, u32 theta_ns)
 {
+	par->weight_milli = weight_milli;
 	par->line_bytes = clamp_t(u64, line_bps / 8, BD_WIRE_BYTES, DQM_RATE_MAX);
 	par->least_ns = div64_u64((u64)BD_LEAST_PKTS * BD_WIRE_BYTES * NSEC_PER_SEC,
 				  par->line_bytes);
@@ -34,20 +36,21 @@ void bd_par_init(struct bd_par *par, u64 line_bps, enum dqm_form form, u32 wait_
 	};
 }
 
-/* The law's steps are those of the flows that wait. */
+/* The law's steps are those of the flows that wait, each with its weight. */
 static void bd_weigh(struct bd_host *h, const struct bd_par *par)
 {
-	u32 weight = clamp_t(u32, (h->flows + BIT(BD_FLOWS_SHIFT - 1)) >> BD_FLOWS_SHIFT, 1,
-			     BD_WEIGHT_MAX);
+	u32 flows = clamp_t(u32, (h->flows + BIT(BD_FLOWS_SHIFT - 1)) >> BD_FLOWS_SHIFT, 1,
+			    BD_WEIGHT_MAX);
 	struct hp_conf cf = {
 		.line_bps = 8 * par->line_bytes, .eta_permille = BD_ETA_PERMILLE,
 		.stages = BD_STAGES, .flows = BD_FLOWS,
-		.weight_milli = weight * HP_WEIGHT_ONE_MILLI,
+		.weight_milli = min_t(u32, flows * par->weight_milli,
+				      BD_WEIGHT_MAX * HP_WEIGHT_ONE_MILLI),
 	};
 
-	if (weight == h->weight)
+	if (cf.weight_milli == h->weight_milli)
 		return;
-	h->weight = weight;
+	h->weight_milli = cf.weight_milli;
 	hp_par_init(&h->law, &cf);
 }
 

@@ -22,7 +22,8 @@
  * One loop for a host, its queues in turn, instead of one for each flow: 64 flows' additive
  * steps are more than a line has room for, and rounds of flows with less than a packet in a
  * round trip do not end. The step is that of as many flows as wait, BD_WEIGHT_MAX at most, so
- * that a host's flows have the shares that they would have alone.
+ * that a host's flows have the shares that they would have alone. The operator may give these
+ * flows another weight beside those of the datacenter: it multiplies the step, as in HPCC.
  *
  * A round is over when something is acknowledged that left its queue after the round began, and
  * had not left before: there is no number on the wire. If nothing is (a packet of the flow
@@ -44,7 +45,7 @@
 #include "hpcc/core/hpcc.h"
 #include "lib/load.h"
 
-/* Steps of the law at most, in those of one flow. */
+/* Steps of the law at most, in those of one flow of weight 1. */
 #define BD_WEIGHT_MAX		8
 /* Fractional bits of flows that wait. */
 #define BD_FLOWS_SHIFT		16
@@ -64,11 +65,13 @@
 /**
  * struct bd_par - parameters of a port
  * @line_bytes: of its hosts, bytes on the line a second
+ * @weight_milli: of each flow beside flows of the datacenter, 1 to 1000 BD_WEIGHT_MAX, thousandths
  * @least_ns: what BD_LEAST_PKTS take on it: a round is not shorter, ns
  * @dqm: of the queues' management
  */
 struct bd_par {
 	u64 line_bytes;
+	u32 weight_milli;
 	u32 least_ns;
 	struct dqm_par dqm;
 };
@@ -84,7 +87,7 @@ struct bd_par {
  * @answered: something is acknowledged that left in it
  * @base_ns: shortest time from the router to the host and back, ns; 0: not known
  * @rtt_ns: it now, ns
- * @weight: steps of the law, in those of one flow
+ * @weight_milli: steps of the law, in thousandths of those of one flow of weight 1
  * @waiting: flows with a queue now
  * @flows: average of it, << BD_FLOWS_SHIFT
  */
@@ -98,7 +101,7 @@ struct bd_host {
 	bool answered;
 	u32 base_ns;
 	u32 rtt_ns;
-	u32 weight;
+	u32 weight_milli;
 	u32 waiting;
 	u32 flows;
 };
@@ -142,8 +145,8 @@ static inline u8 bd_time(const struct bd_host *h, const struct bd_par *par)
 					BD_NEAR_DEFAULT_NS);
 }
 
-void bd_par_init(struct bd_par *par, u64 line_bps, enum dqm_form form, u32 wait_ns,
-		 u32 theta_ns);
+void bd_par_init(struct bd_par *par, u64 line_bps, u32 weight_milli, enum dqm_form form,
+		 u32 wait_ns, u32 theta_ns);
 void bd_host_init(struct bd_host *h, const struct bd_par *par, u64 now_ns);
 void bd_flow_init(struct bd_flow *f, const struct bd_host *h, const struct bd_par *par,
 		  u32 cross_ns, u64 now_ns);

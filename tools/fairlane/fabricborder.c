@@ -90,7 +90,7 @@ static void add_flow(cJSON *port, cJSON *hosts, const cJSON *from)
 static void add_port(cJSON *ports, const cJSON *qdisc)
 {
 	static const char * const keys[] = {
-		"role", "host_rate", "flow_delay", "flow_theta", "flow_form",
+		"role", "host_rate", "flow_delay", "flow_theta", "flow_form", "flow_weight",
 	};
 	const cJSON *stats = cJSON_GetObjectItem(qdisc, "fabric"), *flow;
 	const cJSON *options = cJSON_GetObjectItem(qdisc, "options");

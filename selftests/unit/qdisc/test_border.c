@@ -54,6 +54,8 @@ struct setup {
 	int cross, intra, hosts;
 	enum dqm_form form;
 	u32 theta_ns, loss_permille;
+	/* of cross flows; 0: 1000 */
+	u32 weight_milli;
 	/* cross flows send at most this; 0: the line */
 	double limit_bps;
 	u32 seed;
@@ -285,7 +287,8 @@ static void begin(const struct setup *s)
 
 	memset(&run, 0, sizeof(run));
 	run.set = *s;
-	bd_par_init(&run.par, s->line_bps, s->form, 1000000, s->theta_ns);
+	bd_par_init(&run.par, s->line_bps, s->weight_milli ?: HP_WEIGHT_ONE_MILLI, s->form, 1000000,
+		    s->theta_ns);
 	hp_par_init(&run.hpcc, &cf);
 	pn_init(&run.net, &control, LINKS_MAX, all, PN_WIRE * 8e9 / s->port_bps, s->seed);
 	for (i = 0; i < LINKS_MAX; i++) {
@@ -362,7 +365,7 @@ static struct bd_flow one_flow;
 static void alone(u64 now_ns)
 {
 	memset(&one_flow, 0, sizeof(one_flow));
-	bd_par_init(&one_par, LINE_BPS, DQM_FILTER, 1000000, 0);
+	bd_par_init(&one_par, LINE_BPS, HP_WEIGHT_ONE_MILLI, DQM_FILTER, 1000000, 0);
 	bd_host_init(&one, &one_par, now_ns);
 	bd_flow_init(&one_flow, &one, &one_par, CROSS_NS, now_ns);
 }
@@ -508,7 +511,7 @@ TEST(steps_are_those_of_flows_that_wait)
 	u32 i, before;
 
 	alone(0);
-	CHECK_EQ(one.weight, 1U);
+	CHECK_EQ(one.weight_milli, 1000U);
 	CHECK_EQ(bd_share(&one), LINE_BPS / 8);
 	one.waiting = 3;
 	for (i = 0; i < 1000; i++)
@@ -519,8 +522,17 @@ TEST(steps_are_those_of_flows_that_wait)
 	before = one.law.step_bytes;
 	one.round_ns = 0;
 	bd_echo(&one, &one_flow, &one_par, 0, fl_load_code(1), 1000000000);
-	CHECK_EQ(one.weight, 4U);
+	CHECK_EQ(one.weight_milli, 4000U);
 	CHECK(one.law.step_bytes > 3 * before && one.law.step_bytes <= 4 * before);
+	/* each of them with its weight, up to what there is room for */
+	one_par.weight_milli = 500;
+	one.round_ns = 0;
+	bd_echo(&one, &one_flow, &one_par, 0, fl_load_code(1), 2000000000);
+	CHECK_EQ(one.weight_milli, 2000U);
+	one_par.weight_milli = 8000;
+	one.round_ns = 0;
+	bd_echo(&one, &one_flow, &one_par, 0, fl_load_code(1), 3000000000);
+	CHECK_EQ(one.weight_milli, 1000U * BD_WEIGHT_MAX);
 }
 
 /* Late by less than BD_BURST_NS is made up for, by more is lost. */
@@ -618,6 +630,35 @@ static struct result measure(const struct setup *s, const char *name, double fro
 	       run.delay_ms[run.shots - 1], settled_ms(.25, 1));
 	pn_free(&run.net);
 	return r;
+}
+
+/* The policy between flows from far and those of the datacenter. */
+TEST(weights_of_flows_from_far)
+{
+	static const u32 milli[] = { 250, 500, 2000, 4000 };
+	struct setup s = figure9;
+	double cross, intra, part;
+	u32 i, k;
+
+	for (k = 0; k < ARRAY_SIZE(milli); k++) {
+		s.weight_milli = milli[k];
+		begin(&s);
+		pn_run(&run.net, 30e6);
+		pn_clear(&run.net);
+		pn_run(&run.net, 60e6);
+		cross = 0;
+		intra = 0;
+		for (i = 0; i < 4; i++) {
+			cross += run.net.flow[i].bytes;
+			intra += run.net.flow[4 + i].bytes;
+		}
+		part = cross / intra / (milli[k] / 1e3);
+		printf("weight %.3g: %.3f of it, %.3f of the line used\n", milli[k] / 1e3, part,
+		       (cross + intra) * 8 / 30e-3 / s.port_bps);
+		CHECK_MSG(part > .9 && part < 1.1, "%.3f", part);
+		CHECK_MSG(jain(0, 4) > .99, "%.4f", jain(0, 4));
+		pn_free(&run.net);
+	}
 }
 
 TEST(many_flows_to_one_host)

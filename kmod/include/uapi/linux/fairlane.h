@@ -57,6 +57,7 @@ enum {
 	TCA_FABRIC_FLOW_WAIT_NS,	/* u32 role lan: how long data is to wait */
 	TCA_FABRIC_FLOW_THETA_NS,	/* u32 role lan: to get there, 0: the round trip */
 	TCA_FABRIC_FLOW_FORM,		/* u8 FABRIC_FLOW_* */
+	TCA_FABRIC_FLOW_WEIGHT_MILLI,	/* u32 role lan: of a flow, 1 to 8000 thousandths */
 	__TCA_FABRIC_MAX,
 };
 
