@@ -114,12 +114,15 @@ static void fl_message_tell(struct sock *sk)
 	const struct fl_cc *cc;
 	struct fl_sock *f;
 
+	/* a program that was asked (NFQUEUE) passes the packet on in its own context */
+	local_bh_disable();
 	bh_lock_sock(sk);
 	f = sock_owned_by_user(sk) ? NULL : fl_sock_find(sk);
 	cc = f ? fl_sock_cc(f) : NULL;
 	if (cc && cc->told && sk->sk_state != TCP_CLOSE)
 		cc->told(sk);
 	bh_unlock_sock(sk);
+	local_bh_enable();
 }
 
 static void fl_message_take(struct sock *sk, struct fl_tel_net *tn, const struct fl_message *m)
@@ -162,7 +165,7 @@ static bool fl_message_csum_ok(struct sk_buff *skb, u8 pf, int ip_bytes)
  * @tn: its namespace
  * @state: of the hook
  *
- * The packet goes on whatever it is. Context: LOCAL_IN, RCU, BH off.
+ * The packet goes on whatever it is. Context: LOCAL_IN, RCU; BH off, but after NFQUEUE.
  */
 void fl_message_in(struct sk_buff *skb, struct fl_tel_net *tn, const struct nf_hook_state *state)
 {

@@ -128,6 +128,15 @@ static bool fl_option_is_ours(u32 word)
 	return (word & ~(u32)FL_TEL_FORMAT_MASK) == FL_OPTION_WORD;
 }
 
+/* Is the first option, with this word, one that a packet got here? Context: RCU. */
+static bool fl_option_is_taken(u32 word)
+{
+	const struct fl_option_user *user;
+
+	return word >> 24 == FL_TELEMETRY_KIND &&
+	       (fl_option_is_ours(word) || fl_option_is_other(word, &user));
+}
+
 /* Moves headers to the front by the option's length. All words are read before one is
  * written: of a loop the compiler would make a call of memmove().
  */
@@ -272,9 +281,11 @@ static __always_inline unsigned int fl_option_add(struct sk_buff *skb, struct so
 		return NF_ACCEPT;
 	if (unlikely(inet_csk(sk)->icsk_retransmits >= FL_OPTION_TIMEOUTS))
 		return fl_option_eaten(tn, tel);
-	/* a VRF's device sends a packet through this hook, and the stack once more */
+	/* a VRF's device sends a packet through this hook, and the stack once more; what another
+	 * module sends of its own has its option at the front, where the peer looks for it
+	 */
 	if (unlikely(tcp_bytes >= FL_OPTION_FRONT_MIN_BYTES &&
-		     fl_option_is_ours(get_unaligned_be32(th + 1))))
+		     fl_option_is_taken(get_unaligned_be32(th + 1))))
 		return NF_ACCEPT;
 	if (likely(fl_option_fits(skb, sk, ip_bytes, tcp_bytes)))
 		at = fl_option_insert(skb, plain ? NFPROTO_IPV4 : pf, ip_bytes, plain);
@@ -585,15 +596,21 @@ fl_option_other(const struct fl_option_user *user, struct sk_buff *skb,
 		const struct nf_hook_state *state, int ip_bytes)
 {
 	const struct tcphdr *th = (const struct tcphdr *)(skb->data + ip_bytes);
+	unsigned int verdict;
 	struct sock *sk;
 
-	if (skb_headlen(skb) < ip_bytes + th->doff * 4 ||
+	if (th->doff * 4 < FL_OPTION_FRONT_MIN_BYTES ||
+	    skb_headlen(skb) < ip_bytes + th->doff * 4 ||
 	    !fl_option_csum_ok(skb, state->pf, ip_bytes))
 		return NF_ACCEPT;
 	sk = skb->sk ?: fl_option_find(skb, th, state);
 	if (!fl_option_connected(sk))
 		return NF_ACCEPT;
-	return user->in(skb, sk, state, ip_bytes, fl_option_in_window(sk, th));
+	/* a program that was asked (NFQUEUE) passes its packets on in its own context */
+	local_bh_disable();
+	verdict = user->in(skb, sk, state, ip_bytes, fl_option_in_window(sk, th));
+	local_bh_enable();
+	return verdict;
 }
 
 /* Options that are not as in nearly all segments. */
