@@ -12,6 +12,10 @@
  * which credit will be the last: that number + what is left / segments of a
  * credit. When it has come and there is something to send all the same, the sender has
  * to ask again.
+ *
+ * A packet that a program holds back in the host (NFQUEUE) is paid for when the program lets it go,
+ * without the owner's lock. Two may take the same credit then, and @out pass @in: nothing is due
+ * until @in has come after it, and no loop goes round for that.
  */
 #include "credit/core/gate.h"
 
@@ -31,7 +35,7 @@
  */
 bool fl_gate_put(struct fl_gate *g, u32 out, u32 number, u32 segs)
 {
-	if (g->in - out >= FL_GATE_DUE)
+	if ((s32)(g->in - out) >= FL_GATE_DUE)
 		return false;
 	g->slot[g->in % FL_GATE_DUE] = (number & FL_CREDIT_NUMBER_MASK) |
 				       (segs - 1) << FL_CREDIT_SEGS_SHIFT;
@@ -47,9 +51,11 @@ u32 fl_gate_due_segs(const struct fl_gate *g, u32 in)
 {
 	u32 i, segs = 0;
 
+	if (in - g->out > FL_GATE_DUE)
+		return 0;
 	for (i = g->out; i != in; i++)
 		segs += GATE_SLOT_SEGS(g->slot[i % FL_GATE_DUE]);
-	return segs - g->used_segs;
+	return segs - min_t(u32, segs, g->used_segs);
 }
 
 /* The oldest credit that is due is done with. */
@@ -104,7 +110,7 @@ bool fl_gate_take(struct fl_gate *g, u32 in, u32 segs, u32 *number)
  */
 void fl_gate_waste(struct fl_gate *g, u32 in)
 {
-	while (g->out != in) {
+	while ((s32)(in - g->out) > 0) {
 		if (!g->used_segs)
 			g->wasted++;
 		gate_next(g);

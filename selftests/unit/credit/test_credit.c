@@ -368,6 +368,35 @@ TEST(gate_credit_of_eight)
 	SAME(g.wasted, 0);
 }
 
+/* Two packets that left without the lock took the same credit: nothing is due, and nothing goes
+ * round 2^32 times, until credits have come after it.
+ */
+TEST(gate_taken_twice)
+{
+	struct fl_gate g = { 0 };
+	u32 number = 0;
+
+	CHECK(fl_gate_put(&g, 0, 9, 1));
+	g.in = 1;
+	g.out = 2;
+	SAME(fl_gate_due_segs(&g, 1), 0);
+	fl_gate_waste(&g, 1);
+	SAME(g.out, 2);
+	SAME(g.wasted, 0);
+	CHECK(!fl_gate_take(&g, 1, 1, &number));
+	CHECK(fl_gate_put(&g, 2, 10, 1));
+	CHECK(fl_gate_put(&g, 2, 11, 1));
+	g.in = 3;
+	SAME(fl_gate_due_segs(&g, 3), 1);
+	CHECK(fl_gate_take(&g, 3, 1, &number));
+	SAME(fl_gate_due_segs(&g, 3), 0);
+	/* more used of a credit than it pays for */
+	CHECK(fl_gate_put(&g, 3, 12, 1));
+	g.in = 4;
+	g.used_segs = 2;
+	SAME(fl_gate_due_segs(&g, 4), 0);
+}
+
 /* Sender and receiver agree on the last credit, whatever is lost on the way; nothing is
  * left unsent and, without losses, no credit is wasted.
  */
