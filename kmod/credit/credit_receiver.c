@@ -72,14 +72,17 @@ static void fl_receiver_configure(struct fl_receiver *r, bool part)
 		  fl_turn_long(small, line_bps, 1000);
 }
 
-/* Numbers begin anywhere, so that nobody else can guess the next credit's. Context: RCU, BH
- * off. Return: NULL without memory or if the socket is closed.
+/* Numbers begin anywhere, so that nobody else can guess the next credit's. Two requests may come at
+ * once, on two processors: the first makes it. Context: RCU, BH off. Return: NULL without memory or
+ * if the socket is closed.
  */
 static struct fl_receiver *fl_receiver_make(struct sock *sk)
 {
 	const struct dst_entry *dst = __sk_dst_get(sk);
 	u32 number = get_random_u32() & FL_CREDIT_NUMBER_MASK;
+	struct fl_credit_node *other = NULL;
 	struct fl_receiver *r;
+	int err;
 
 	if (!dst)
 		return NULL;
@@ -97,11 +100,14 @@ static struct fl_receiver *fl_receiver_make(struct sock *sk)
 	r->want = (struct fl_want) { .last = number, .after = number, .lost = number };
 	timerqueue_init(&r->due);
 	sock_hold(sk);
-	if (fl_credit_add(&r->node)) {
+	err = fl_credit_add(&r->node);
+	if (err) {
 		fl_pacer_put(r->port);
 		sock_put(sk);
 		kfree(r);
-		return NULL;
+		if (err == -EEXIST)
+			other = fl_credit_find(sk, FL_CREDIT_RECEIVES);
+		return other ? fl_receiver_of(other) : NULL;
 	}
 	/* pairs with fl_credit_on_destroy() */
 	smp_mb();

@@ -138,14 +138,16 @@ struct fl_credit_node *fl_credit_find(const struct sock *sk,
 
 /**
  * fl_credit_add() - a socket takes part from now on
- * @node: its entry, which holds a reference on the socket; it has none of its role
+ * @node: its entry, which holds a reference on the socket
  *
- * Context: any. Return: 0, or a negative errno without memory.
+ * Context: any. Return: 0; -EEXIST: it has an entry of this role, which may have come this moment;
+ * or another negative errno without memory.
  */
 int fl_credit_add(struct fl_credit_node *node)
 {
-	int err = rhashtable_insert_fast(&fl_credit_table, &node->hash,
-					 fl_credit_params);
+	struct fl_credit_key key = { .sk = node->sk, .role = node->role };
+	int err = rhashtable_lookup_insert_key(&fl_credit_table, &key, &node->hash,
+					       fl_credit_params);
 
 	if (!err)
 		atomic_inc(&fl_credit_users);
