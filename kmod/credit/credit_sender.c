@@ -446,7 +446,7 @@ static enum hrtimer_restart fl_sender_fire(struct hrtimer *timer)
 
 	rcu_read_lock();
 	bh_lock_sock(sk);
-	if (!READ_ONCE(s->dead) && !hrtimer_is_queued(timer)) {
+	if (!READ_ONCE(s->dead) && !hrtimer_is_queued(timer) && fl_net_stays(sk)) {
 		if (sock_owned_by_user(sk)) {
 			hrtimer_start(timer, ns_to_ktime(FL_SENDER_WAIT_NS),
 				      HRTIMER_MODE_REL_PINNED_SOFT);

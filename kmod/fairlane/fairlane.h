@@ -336,6 +336,18 @@ static inline u32 fl_route_gso_segs(struct sock *sk)
 }
 
 /**
+ * fl_net_stays() - is the socket's namespace there as long as the socket?
+ * @sk: the socket
+ *
+ * A socket of the kernel's own may hold no reference on its namespace. When it is closed the stack
+ * stops its timers for that reason, and ours must send nothing either. Context: any.
+ */
+static inline bool fl_net_stays(const struct sock *sk)
+{
+	return sk->sk_net_refcnt || !sock_flag(sk, SOCK_DEAD);
+}
+
+/**
  * fl_take_over() - prepare a socket for delay-based control
  * @sk: the socket; caller holds its lock
  * @gso_segs: most segments in a packet

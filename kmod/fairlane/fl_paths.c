@@ -35,6 +35,8 @@ void fl_paths_free(struct fl_paths *t)
 {
 	int i;
 
-	for (i = 0; i < FL_PATHS_ROWS; i++)
+	for (i = 0; i < FL_PATHS_ROWS; i++) {
 		kfree(t->row[i]);
+		t->row[i] = NULL;
+	}
 }

@@ -98,7 +98,8 @@ bool pp_probe_possible(const struct sock *sk)
  */
 bool pp_probe_allowed(const struct sock *sk)
 {
-	return ((1 << sk->sk_state) & (TCPF_ESTABLISHED | TCPF_CLOSE_WAIT |
+	return fl_net_stays(sk) &&
+	       ((1 << sk->sk_state) & (TCPF_ESTABLISHED | TCPF_CLOSE_WAIT |
 				       TCPF_FIN_WAIT1 | TCPF_CLOSING |
 				       TCPF_LAST_ACK)) &&
 	       pp_probe_possible(sk);
