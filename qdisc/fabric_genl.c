@@ -221,6 +221,7 @@ static struct genl_family fabric_genl_family __ro_after_init = {
 	.maxattr	= FABRIC_A_MAX,
 	.policy		= fabric_genl_policy,
 	.netnsok	= true,
+	.parallel_ops	= true,	/* each takes the lock that it needs; a large table takes long */
 	.module		= THIS_MODULE,
 	.ops		= fabric_genl_ops,
 	.n_ops		= ARRAY_SIZE(fabric_genl_ops),

@@ -28,7 +28,8 @@ struct genl_info;
  * @next: index of the switch behind each port, PATH_NONE: none, or none that is known
  * @paths: routes of all switches
  * @weight: of @paths' next hops
- * @reach: path_reach() of each port
+ * @reach: for each port, of each switch: bit d is set if some route passes it d hops after the
+ *	port's neighbour
  */
 struct fabric_table {
 	struct rcu_head rcu;

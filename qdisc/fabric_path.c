@@ -227,7 +227,7 @@ static void fabric_table_weigh(struct fabric_table *t)
 	u32 i;
 
 	for (i = 0; i < t->paths.groups; i++) {
-		if (group[i].first < t->paths.vias &&
+		if (group[i].count <= PATH_VIAS_MAX && group[i].first < t->paths.vias &&
 		    group[i].count <= t->paths.vias - group[i].first)
 			path_bounds(&t->paths.via[group[i].first],
 				    &t->weight[group[i].first], group[i].count);
@@ -261,11 +261,73 @@ static const char *fabric_table_neighbours(struct fabric_table *t)
 	return NULL;
 }
 
-/* Return: NULL, or what is wrong with it. Context: process. */
+/* What a walk over a table's switches needs: behind which ports each of them is, at this and at
+ * the next distance, and which groups were seen.
+ */
+struct fabric_table_walk {
+	u64 *now;
+	u64 *next;
+	u32 *seen;
+	u32 number;
+};
+
+/* Notes what is at distance @hop, and looks what comes after it. Return: false: it was to end. */
+static bool fabric_table_step(struct fabric_table *t, struct fabric_table_walk *w,
+			      unsigned int hop)
+{
+	u32 switches = t->paths.switches, at;
+	u64 left;
+
+	memset(w->next, 0, switches * sizeof(*w->next));
+	for (at = 0; at < switches; at++) {
+		if (!w->now[at])
+			continue;
+		for (left = w->now[at]; left; left &= left - 1)
+			t->reach[(size_t)__ffs64(left) * switches + at] |= BIT(hop);
+		if (hop + 1 == PYR_HOPS_MAX)
+			continue;
+		path_reach_from(&t->paths, at, w->now[at], w->next, w->seen, ++w->number);
+		cond_resched();
+		if (fatal_signal_pending(current))
+			return false;
+	}
+	swap(w->now, w->next);
+	return true;
+}
+
+/* Which switches can come after those behind the own ports, and how far. A table as large as
+ * they may be takes seconds: nothing is locked. Return: NULL, or why it was not found out.
+ */
+static const char *fabric_table_reach(struct fabric_table *t)
+{
+	u32 switches = t->paths.switches;
+	struct fabric_table_walk w = { 0 };
+	unsigned int hop, port;
+	bool going = true;
+	void *memory;
+
+	memory = kvzalloc(2 * switches * sizeof(u64) + t->paths.groups * sizeof(u32),
+			  GFP_KERNEL_ACCOUNT);
+	if (!memory)
+		return "no memory";
+	w.now = memory;
+	w.next = w.now + switches;
+	w.seen = (u32 *)(w.next + switches);
+	memset(t->reach, 0, (size_t)FABRIC_PORTS_MAX * switches);
+	for (port = 0; port < FABRIC_PORTS_MAX; port++) {
+		if (t->next[port] != PATH_NONE)
+			w.now[t->next[port]] |= BIT_ULL(port);
+	}
+	for (hop = 0; going && hop < PYR_HOPS_MAX; hop++)
+		going = fabric_table_step(t, &w, hop);
+	kvfree(memory);
+	return going ? NULL : "a signal ended it";
+}
+
+/* Return: NULL, or what is wrong with it. Context: process, nothing locked. */
 static const char *fabric_table_finish(struct fabric_table *t, u32 id)
 {
 	const char *wrong;
-	unsigned int port;
 
 	fabric_table_weigh(t);
 	wrong = path_check(&t->paths);
@@ -278,50 +340,72 @@ static const char *fabric_table_finish(struct fabric_table *t, u32 id)
 	if (t->self == t->paths.switches)
 		return "the table has not this switch";
 	wrong = fabric_table_neighbours(t);
-	for (port = 0; !wrong && port < FABRIC_PORTS_MAX; port++) {
-		if (t->next[port] == PATH_NONE)
-			continue;
-		path_reach(&t->paths, t->next[port],
-			   t->reach + (size_t)port * t->paths.switches);
-		cond_resched();
-	}
-	return wrong;
+	return wrong ?: fabric_table_reach(t);
 }
 
-/* Puts the draft in the table's place. Context: process. */
-int fabric_table_use(struct sk_buff *skb, struct genl_info *info)
+/* The switch's draft, which is the caller's then. Return: 0 or a negative error, told. */
+static int fabric_table_take(struct genl_info *info, struct fabric_table **t)
 {
-	const char *wrong = "no table of this switch was begun";
 	struct fabric_isolate *iso;
-	struct fabric_table *t, *old;
+	int err = -ENODEV;
 
-	if (!info->attrs[FABRIC_A_SWITCH]) {
-		NL_SET_ERR_MSG_MOD(info->extack, "a switch is needed");
-		return -EINVAL;
-	}
 	fabric_isolates_lock();
 	iso = fabric_table_switch(info);
-	if (!iso) {
-		fabric_isolates_unlock();
-		return -ENODEV;
+	if (iso) {
+		*t = iso->draft;
+		iso->draft = NULL;
+		err = *t ? 0 : -EINVAL;
+		if (err)
+			NL_SET_ERR_MSG_MOD(info->extack, "no table of this switch was begun");
 	}
-	t = iso->draft;
-	iso->draft = NULL;
-	if (t)
-		wrong = fabric_table_finish(t, iso->sw.config.id);
-	if (!wrong) {
+	fabric_isolates_unlock();
+	return err;
+}
+
+/* A finished table takes the place of that in use. Return: 0, or -ENODEV: the switch has gone. */
+static int fabric_table_install(struct genl_info *info, struct fabric_table *t)
+{
+	struct fabric_table *old = NULL;
+	struct fabric_isolate *iso;
+
+	fabric_isolates_lock();
+	iso = fabric_table_switch(info);
+	if (iso) {
 		/* Never 0, which no way of a packet has that is known. */
 		iso->generation += 1 + (iso->generation == U32_MAX);
 		t->generation = iso->generation;
 		old = rcu_dereference_protected(iso->table, true);
 		rcu_assign_pointer(iso->table, t);
-		t = NULL;
-		if (old)
-			kvfree_rcu(old, rcu);
-	} else if (info->extack) {
-		info->extack->_msg = wrong;
 	}
 	fabric_isolates_unlock();
-	kvfree(t);
-	return wrong ? -EINVAL : 0;
+	if (old)
+		kvfree_rcu(old, rcu);
+	return iso ? 0 : -ENODEV;
+}
+
+/* Puts the draft in the table's place. Context: process. */
+int fabric_table_use(struct sk_buff *skb, struct genl_info *info)
+{
+	struct fabric_table *t = NULL;
+	const char *wrong;
+	int err;
+
+	if (!info->attrs[FABRIC_A_SWITCH]) {
+		NL_SET_ERR_MSG_MOD(info->extack, "a switch is needed");
+		return -EINVAL;
+	}
+	err = fabric_table_take(info, &t);
+	if (err)
+		return err;
+	wrong = fabric_table_finish(t, nla_get_u32(info->attrs[FABRIC_A_SWITCH]));
+	if (wrong) {
+		if (info->extack)
+			info->extack->_msg = wrong;
+		err = -EINVAL;
+	} else {
+		err = fabric_table_install(info, t);
+	}
+	if (err)
+		kvfree(t);
+	return err;
 }

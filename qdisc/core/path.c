@@ -84,6 +84,8 @@ static const char *check_group(const struct path_table *t,
 	if (!group->count || group->first >= t->vias ||
 	    group->count > t->vias - group->first)
 		return "a route has no next hop";
+	if (group->count > PATH_VIAS_MAX)
+		return "a route has more than 256 next hops";
 	for (i = group->first; i < group->first + group->count; i++)
 		if (t->via[i].to != PATH_NONE && t->via[i].to >= t->switches)
 			return "a next hop is no switch";
@@ -210,39 +212,25 @@ void path_find(const struct path_table *t, u16 next, u16 dest,
 		path->hops = 0;
 }
 
-/* Marks what one hop after @at is at distance @bit. */
-static void reach_from(const struct path_table *t, u16 at, u8 bit, u8 *reach)
+void path_reach_from(const struct path_table *t, u16 at, u64 ports, u64 *next, u32 *seen,
+		     u32 walk)
 {
+	const u16 *route = &t->route[(u32)at * t->dests];
 	const struct path_group *group;
 	u32 dest, i;
-	u16 route, to;
+	u16 to;
 
 	for (dest = 0; dest < t->dests; dest++) {
-		route = t->route[(u32)at * t->dests + dest];
-		if (route == PATH_NONE)
+		if (route[dest] == PATH_NONE || seen[route[dest]] == walk)
 			continue;
-		group = &t->group[route];
+		seen[route[dest]] = walk;
+		group = &t->group[route[dest]];
 		for (i = 0; i < group->count; i++) {
 			to = t->via[group->first + i].to;
 			if (to != PATH_NONE)
-				reach[to] |= bit;
+				next[to] |= ports;
 		}
 	}
-}
-
-void path_reach(const struct path_table *t, u16 next, u8 *reach)
-{
-	unsigned int hop;
-	u16 at;
-
-	memset(reach, 0, t->switches);
-	if (next >= t->switches)
-		return;
-	reach[next] = 1;
-	for (hop = 1; hop < PYR_HOPS_MAX; hop++)
-		for (at = 0; at < t->switches; at++)
-			if (reach[at] & 1 << (hop - 1))
-				reach_from(t, at, 1 << hop, reach);
 }
 
 bool path_reaches(const struct path_table *t, const u8 *reach, u64 root,

@@ -14,6 +14,8 @@
 #include "core/pyrrha.h"
 
 #define PATH_NONE	0xffff	/* as a switch, destination or group: none */
+/* Next hops of a group at most: a look-up walks over them, at each switch on the way. */
+#define PATH_VIAS_MAX	256
 
 /* fib_multipath_hash_fields that can be computed here: the outer header's. */
 #define PATH_FIELD_SRC_IP	0x01
@@ -56,7 +58,7 @@ struct path_via {
 /**
  * struct path_group - next hops of equal cost, in the order of the kernel's route
  * @first: index of the first in the table's @via
- * @count: how many, at least 1
+ * @count: how many, 1 to PATH_VIAS_MAX
  */
 struct path_group {
 	u32 first;
@@ -174,20 +176,26 @@ void path_find(const struct path_table *table, u16 next, u16 dest,
 	       const struct path_flow *flow, struct pyr_path *path);
 
 /**
- * path_reach() - which switches can come after a neighbour, and how far
+ * path_reach_from() - which switches come after a switch
  * @table: a checked table
- * @next: index of the neighbour
- * @reach: one for each switch, filled in: bit d is set if some route passes that
- *	switch d hops after @next
+ * @at: index of the switch
+ * @ports: behind which of the own ports it is, a bit for each
+ * @next: one for each switch: @ports are added to those that come after @at
+ * @seen: one for each group: the number of the walk that last looked at it
+ * @walk: number of this walk, not 0 and another each time
  *
- * When a table is loaded, for each neighbour: it looks at all routes.
+ * The caller goes from distance to distance, over the switches that are there, and may
+ * rest in between: a table can be large. Each looks at the switch's routes, and once at each of
+ * their groups.
  */
-void path_reach(const struct path_table *table, u16 next, u8 *reach);
+void path_reach_from(const struct path_table *table, u16 at, u64 ports, u64 *next,
+		     u32 *seen, u32 walk);
 
 /**
  * path_reaches() - can a packet for a neighbour pass a congestion root?
  * @table: the table
- * @reach: from path_reach() for the neighbour
+ * @reach: one for each switch: bit d is set if some route passes it d hops after the
+ *	neighbour
  * @root: PYR_ROOT()
  * @distance: hops from here to the root, as a frame tells it
  *

@@ -243,13 +243,50 @@ TEST(a_way_leads_to_the_host)
 	CHECK_EQ(path.hops, 0);
 }
 
+/* As the glue walks: behind port 0 is switch @next. */
+static void walk(u16 next, u8 *reach)
+{
+	u64 now[4] = { 0 }, after[4];
+	u32 seen[ARRAY_SIZE(groups)] = { 0 }, number = 0, hop, at;
+
+	memset(reach, 0, table.switches);
+	now[next] = 1;
+	for (hop = 0; hop < PYR_HOPS_MAX; hop++) {
+		memset(after, 0, sizeof(after));
+		for (at = 0; at < table.switches; at++) {
+			if (!now[at])
+				continue;
+			CHECK_EQ(now[at], 1U);
+			reach[at] |= BIT(hop);
+			path_reach_from(&table, at, now[at], after, seen, ++number);
+		}
+		memcpy(now, after, sizeof(now));
+	}
+}
+
+TEST(a_walk_tells_ports_apart)
+{
+	u64 after[4] = { 0 };
+	u32 seen[ARRAY_SIZE(groups)] = { 0 };
+
+	build();
+	path_reach_from(&table, 2, 5, after, seen, 1);
+	path_reach_from(&table, 3, 8, after, seen, 2);
+	CHECK_EQ(after[0], 13U);
+	CHECK_EQ(after[1], 13U);
+	CHECK_EQ(after[2] | after[3], 0U);
+	/* what this walk has seen is not looked at again */
+	path_reach_from(&table, 3, 2, after, seen, 2);
+	CHECK_EQ(after[0], 13U);
+}
+
 TEST(roots_that_cannot_be_there_are_known)
 {
 	u8 reach[4];
 
 	build();
 	CHECK(!path_check(&table));
-	path_reach(&table, 2, reach);
+	walk(2, reach);
 	CHECK(path_reaches(&table, reach, PYR_ROOT(20, 1), 1));
 	CHECK(path_reaches(&table, reach, PYR_ROOT(11, 0), 2));
 	CHECK(!path_reaches(&table, reach, PYR_ROOT(11, 0), 1));
@@ -279,6 +316,27 @@ TEST(a_broken_table_is_refused)
 	build();
 	groups[5].count = 0xffff;
 	CHECK(path_check(&table));
+	build();
+	{
+		/* more than a look-up may walk over */
+		static struct path_via many[PATH_VIAS_MAX + 1];
+		struct path_via *was = table.via;
+		u32 i, vias_was = table.vias;
+
+		for (i = 0; i < ARRAY_SIZE(many); i++)
+			many[i] = (struct path_via){ .to = PATH_NONE, .bound = 0x7fffffff };
+		table.via = many;
+		table.vias = ARRAY_SIZE(many);
+		for (i = 0; i < ARRAY_SIZE(groups); i++)
+			groups[i] = (struct path_group){ .first = 0, .count = 1 };
+		CHECK(!path_check(&table));
+		groups[5].count = PATH_VIAS_MAX;
+		CHECK(!path_check(&table));
+		groups[5].count = PATH_VIAS_MAX + 1;
+		CHECK(path_check(&table));
+		table.via = was;
+		table.vias = vias_was;
+	}
 	build();
 	vias[7].to = 4;
 	CHECK(path_check(&table));
