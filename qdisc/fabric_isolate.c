@@ -172,16 +172,20 @@ static void fabric_ports_look(struct fabric_isolate *iso)
 {
 	struct fabric_isolate_port *p;
 	struct net_device *dev;
+	u64 look;
 
-	while (READ_ONCE(iso->hash.look)) {
-		dev = NULL;
+	if (!READ_ONCE(iso->hash.look))
+		return;
+	/* each once: the tick may ask for more all the time, and comes here again */
+	spin_lock(&iso->lock);
+	look = iso->hash.look;
+	iso->hash.look = 0;
+	spin_unlock(&iso->lock);
+	for (; look; look &= look - 1) {
 		spin_lock(&iso->lock);
-		if (iso->hash.look) {
-			p = iso->port[__ffs64(iso->hash.look)];
-			iso->hash.look &= iso->hash.look - 1;
-			dev = p ? qdisc_dev(p->sch) : NULL;
-			dev_hold(dev);
-		}
+		p = iso->port[__ffs64(look)];
+		dev = p ? qdisc_dev(p->sch) : NULL;
+		dev_hold(dev);
 		spin_unlock(&iso->lock);
 		if (dev)
 			fabric_port_hears(dev, fabric_hash_look, NULL);
@@ -243,14 +247,26 @@ static void fabric_isolate_take(struct fabric_isolate_port *p, const void *frame
 {
 	struct fabric_isolate *iso = p->iso;
 	bool believed = fabric_table_believes(iso, p->index, frame);
+	enum pyr_heard heard = PYR_HEARD_MALFORMED;
 
 	spin_lock(&iso->lock);
-	if (!believed)
+	if (believed)
+		heard = pyr_frame_in(&iso->sw, p->index, frame, p->band->fifo.bytes);
+	else
 		iso->sw.stats.heard[PYR_HEARD_MALFORMED]++;
-	else if (pyr_frame_in(&iso->sw, p->index, frame, p->band->fifo.bytes) == PYR_HEARD_OK)
+	/* without room for its new root a queue was resumed all the same */
+	if (heard == PYR_HEARD_OK || heard == PYR_HEARD_FULL)
 		fabric_isolate_wake(p->sch);
 	fabric_isolate_kick(iso);
 	spin_unlock(&iso->lock);
+}
+
+/* Is a frame for the neighbours on its own link, as a switch sends it? All other addresses may
+ * come from afar: switches between pass them on.
+ */
+static bool fabric_frame_is_near(const struct sk_buff *skb, const u8 *dest)
+{
+	return skb_mac_header_was_set(skb) && ether_addr_equal(eth_hdr(skb)->h_dest, dest);
 }
 
 /* A frame was heard. Context: softirq. */
@@ -258,12 +274,14 @@ static int fabric_isolate_heard(struct sk_buff *skb, struct net_device *dev,
 				struct packet_type *type,
 				struct net_device *orig_dev)
 {
-	u8 buffer[FABRIC_FRAME_BYTES], *data;
+	static const u8 dest[ETH_ALEN] = FABRIC_FRAME_DEST;
+	u8 buffer[FABRIC_FRAME_BYTES], *data = NULL;
 	struct bfc_frame flows;
 	struct pyr_frame frame;
 
 	BUILD_BUG_ON(sizeof(struct fabric_flows_frame) != FABRIC_FRAME_BYTES);
-	data = skb_header_pointer(skb, 0, sizeof(buffer), buffer);
+	if (fabric_frame_is_near(skb, dest))
+		data = skb_header_pointer(skb, 0, sizeof(buffer), buffer);
 	if (data && bfc_frame_read(&flows, data, sizeof(buffer)))
 		fabric_port_hears(dev, fabric_hash_take, &flows);
 	else if (data && pyr_frame_read(&frame, data, sizeof(buffer)))
@@ -300,9 +318,11 @@ static int fabric_pfc_heard(struct sk_buff *skb, struct net_device *dev,
 			    struct packet_type *type,
 			    struct net_device *orig_dev)
 {
-	u8 buffer[PFC_BYTES], *data;
+	static const u8 dest[ETH_ALEN] = PFC_DEST;
+	u8 buffer[PFC_BYTES], *data = NULL;
 
-	data = skb_header_pointer(skb, 0, sizeof(buffer), buffer);
+	if (fabric_frame_is_near(skb, dest))
+		data = skb_header_pointer(skb, 0, sizeof(buffer), buffer);
 	if (data)
 		fabric_port_hears(dev, fabric_pfc_take, data);
 	kfree_skb(skb);

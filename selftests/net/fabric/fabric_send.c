@@ -154,9 +154,9 @@ static int record(const char *dev)
 }
 
 /* Send what a frame is made of. All by one socket: to close one takes some ms in the
- * debug kernel.
+ * debug kernel. With FABRIC_SEND_TO_ALL in the environment to the broadcast address.
  */
-static int send_raw(const char *dev, const void *frame, size_t bytes)
+static int send_raw(const char *dev, void *frame, size_t bytes)
 {
 	static int fd = -1;
 	struct sockaddr_ll at = {
@@ -164,6 +164,8 @@ static int send_raw(const char *dev, const void *frame, size_t bytes)
 		.sll_ifindex = if_nametoindex(dev),
 	};
 
+	if (getenv("FABRIC_SEND_TO_ALL"))
+		memset(frame, 0xff, 6);
 	if (fd < 0)
 		fd = socket(AF_PACKET, SOCK_RAW, 0);
 	if (fd < 0 || !at.sll_ifindex ||

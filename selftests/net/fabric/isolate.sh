@@ -300,6 +300,11 @@ test_pfc_pauses_the_band()
 	sleep 0.000001
 	expect "until it may go on" "$(cls 2 .backlog_packets)" -eq 0
 	expect "obeyed" "$(sw .pfc_heard)" -eq 3
+	# no bridge passes on what is for its neighbours; of all others nobody knows where they come from
+	(export FABRIC_SEND_TO_ALL=1; pfc 1 60000)
+	send 20 8:1000
+	expect "of another address" "$(cls 2 .backlog_packets)" -eq 0
+	expect "not heard" "$(sw .pfc_heard)" -eq 3
 	empty
 }
 
