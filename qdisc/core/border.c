@@ -105,7 +105,7 @@ void bd_flow_init(struct bd_flow *f, const struct bd_host *h, const struct bd_pa
 bool bd_stale(const struct bd_flow *f, u64 now_ns)
 {
 	return !f->queue_bytes &&
-	       now_ns - f->seen_ns > BD_STALE_RTTS * (u64)f->dqm.cross_ns;
+	       (s64)(now_ns - f->seen_ns) > BD_STALE_RTTS * (s64)f->dqm.cross_ns;
 }
 
 /**
@@ -118,7 +118,7 @@ bool bd_stale(const struct bd_flow *f, u64 now_ns)
  */
 void bd_wake(struct bd_host *h, const struct bd_par *par, u64 now_ns)
 {
-	if (now_ns - h->echo_ns < BD_SILENCE_NS)
+	if ((s64)(now_ns - h->echo_ns) < BD_SILENCE_NS)
 		return;
 	h->flows = BIT(BD_FLOWS_SHIFT);
 	bd_weigh(h, par);
@@ -192,9 +192,9 @@ bool bd_acks(const struct bd_flow *f, u32 ack)
 }
 
 /* The way to the host and back has taken a time. */
-static void bd_sample(struct bd_host *h, u64 ns)
+static void bd_sample(struct bd_host *h, s64 ns)
 {
-	u32 rtt_ns = clamp_t(u64, ns, BD_NEAR_MIN_NS, BD_NEAR_MAX_NS);
+	u32 rtt_ns = clamp_t(s64, ns, BD_NEAR_MIN_NS, BD_NEAR_MAX_NS);
 
 	if (!h->base_ns) {
 		h->base_ns = rtt_ns;
@@ -218,7 +218,7 @@ static void bd_sample(struct bd_host *h, u64 ns)
 void bd_echo(struct bd_host *h, struct bd_flow *f, const struct bd_par *par, u32 ack,
 	     u16 load, u64 now_ns)
 {
-	u64 round_ns = now_ns - h->round_ns;
+	s64 round_ns = now_ns - h->round_ns;
 	bool turned;
 
 	if (!f->shared && f->round == h->round && !bd_before(ack, f->mark)) {
@@ -227,7 +227,7 @@ void bd_echo(struct bd_host *h, struct bd_flow *f, const struct bd_par *par, u32
 		f->round = 0;
 	}
 	turned = round_ns >= par->least_ns &&
-		 (h->answered || round_ns > 2ULL * (h->rtt_ns ?: BD_NEAR_DEFAULT_NS));
+		 (h->answered || round_ns > 2LL * (h->rtt_ns ?: BD_NEAR_DEFAULT_NS));
 	h->echo_ns = now_ns;
 	hp_on_load(&h->hp, &h->law, fl_load_of(load), turned, !h->waiting);
 	if (!turned)
@@ -249,10 +249,10 @@ void bd_echo(struct bd_host *h, struct bd_flow *f, const struct bd_par *par, u32
  */
 u64 bd_tell(struct bd_host *h, struct bd_flow *f, const struct bd_par *par, u64 now_ns)
 {
-	u64 ns = now_ns - f->step_ns;
+	s64 ns = now_ns - f->step_ns;
 	u32 steps;
 
-	if (ns < f->dqm.step_ns)
+	if (ns < (s64)f->dqm.step_ns)
 		return f->dqm.tell;
 	steps = min_t(u64, div_u64(ns, f->dqm.step_ns), U32_MAX);
 	dqm_credit(&f->dqm, &par->dqm, bd_share(h));

@@ -14,6 +14,10 @@
  *	bd_echo()	an ACK with the load that a packet met behind the router
  *	bd_tell()	what to tell the sender in it
  *
+ * Times are those of the ports by which packets come and ACKs go. A port with a line of its own
+ * lags behind the others, and a packet that has waited for the router's lock brings the time of
+ * before. So a time may be some microseconds earlier than one that was told already.
+ *
  * Where it departs from the paper, and why:
  *
  * The law runs here and not in the receiver: the router believes a load, not a rate. It is

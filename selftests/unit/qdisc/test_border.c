@@ -535,6 +535,29 @@ TEST(steps_are_those_of_flows_that_wait)
 	CHECK_EQ(one.weight_milli, 1000U * BD_WEIGHT_MAX);
 }
 
+/* Ports do not agree on the time to the microsecond. */
+TEST(a_time_of_before_is_no_silence)
+{
+	u64 told, rate;
+
+	alone(1000000000);
+	bd_echo(&one, &one_flow, &one_par, FULL, fl_load_code(2ULL << FL_LOAD_SHIFT), 1000200000);
+	bd_echo(&one, &one_flow, &one_par, FULL, fl_load_code(2ULL << FL_LOAD_SHIFT), 1000400000);
+	rate = one.hp.rate;
+	CHECK(rate < LINE_BPS / 8);
+	bd_wake(&one, &one_par, 1000399000);
+	CHECK_EQ(one.hp.rate, rate);
+	/* neither a round nor a step, and none is lost */
+	told = one.round;
+	bd_echo(&one, &one_flow, &one_par, FULL, fl_load_code(1), one.round_ns - 1);
+	CHECK_EQ(one.round, told);
+	bd_flow_init(&one_flow, &one, &one_par, CROSS_NS, 2000000000);
+	told = one_flow.dqm.tell;
+	CHECK_EQ(bd_tell(&one, &one_flow, &one_par, 1999999000), told);
+	CHECK_EQ(one_flow.step_ns, 2000000000U);
+	CHECK(!bd_stale(&one_flow, 1999999000));
+}
+
 /* Late by less than BD_BURST_NS is made up for, by more is lost. */
 TEST(packets_leave_at_the_rate)
 {
