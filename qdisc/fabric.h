@@ -663,8 +663,8 @@ const struct fabric_border_config *fabric_border_settings(const struct fabric_sc
 int fabric_border_dump_stats(const struct fabric_sched *q, struct sk_buff *skb, bool flows);
 
 /* fabric_flows.c: root lock held */
-bool fabric_border_arrive(struct fabric_sched *q, struct fabric_band *band,
-			  struct sk_buff *skb, u32 len);
+int fabric_border_arrive(struct fabric_sched *q, struct fabric_band *band,
+			 struct sk_buff *skb, u32 len);
 void fabric_border_release(struct Qdisc *sch, u64 now_ns);
 void fabric_border_wait(struct Qdisc *sch);
 void fabric_border_reset(struct fabric_sched *q);

@@ -68,6 +68,7 @@ struct fabric_flow {
  * @addr: its address
  * @port: the port
  * @turns: its queues with packets
+ * @bytes: that wait for it
  * @users: connections with a queue
  * @rest: queue of the others; NULL: none yet
  */
@@ -78,6 +79,7 @@ struct fabric_host {
 	struct in6_addr addr;
 	struct fabric_border_port *port;
 	struct list_head turns;
+	u32 bytes;
 	unsigned int users;
 	struct fabric_flow *rest;
 };

@@ -72,8 +72,10 @@ static __always_inline int fabric_band_admit(struct fabric_sched *q,
 	return 0;
 }
 
-/* Does a packet of a band that is not plain have to wait apart from its fifo? */
-static __always_inline bool fabric_band_park(struct fabric_sched *q,
+/* Does a packet of a band that is not plain have to wait apart from its fifo? Return: 1: yes; 0: no;
+ * -FABRIC_DROP_*: it may not wait at all.
+ */
+static __always_inline int fabric_band_park(struct fabric_sched *q,
 					     struct fabric_band *band,
 					     struct sk_buff *skb, u32 len)
 {
@@ -82,7 +84,7 @@ static __always_inline bool fabric_band_park(struct fabric_sched *q,
 		       fabric_isolate_park(q, band, skb, len);
 	if (unlikely(band->queue))
 		return fabric_band_queue(q, band, skb, len);
-	return unlikely(q->border) && fabric_border_arrive(q, band, skb, len);
+	return unlikely(q->border) ? fabric_border_arrive(q, band, skb, len) : 0;
 }
 
 /**
@@ -104,7 +106,7 @@ fabric_band_enqueue(struct Qdisc *sch, struct fabric_band *band,
 	struct fabric_sched *q = qdisc_priv(sch);
 	struct fabric_cb *cb = fabric_cb(skb);
 	u32 len = qdisc_pkt_len(skb), waiting_bytes;
-	int why = 0;
+	int why = 0, apart = 0;
 
 	if (!band->plain && unlikely(band->child))
 		return fabric_band_enqueue_child(sch, band, skb, colour,
@@ -122,8 +124,15 @@ fabric_band_enqueue(struct Qdisc *sch, struct fabric_band *band,
 	cb->band = band->index;
 	cb->colour = colour;
 	cb->untimed = false;
+	if (!band->plain)
+		apart = fabric_band_park(q, band, skb, len);
+	if (unlikely(apart < 0)) {
+		if (q->buffer)
+			fabric_buffer_uncharge(q->buffer, band, len);
+		return fabric_band_refuse(sch, band, colour, -apart, skb, to_free);
+	}
 	band->colour_bytes[colour] += len;
-	if (band->plain || !fabric_band_park(q, band, skb, len)) {
+	if (!apart) {
 		fabric_fifo_push(&band->fifo, skb, len);
 		if (band->fifo.bytes > band->stats.backlog_max_bytes)
 			band->stats.backlog_max_bytes = band->fifo.bytes;
@@ -262,7 +271,8 @@ fabric_serve_begin(struct fabric_sched *q, struct fabric_band *band,
 		if (unlikely(band->pass.rate_bps))
 			fabric_line_start(&band->pass, start_ns,
 					  band->each_bytes ?
-						segments * band->each_bytes :
+						min_t(u32, segments * band->each_bytes,
+						      FABRIC_LINE_BYTES_MAX) :
 						fabric_wire_bytes(q, skb));
 		if (unlikely(cb->untimed)) {
 			/* its time is not known, but the line carries it */

@@ -298,6 +298,7 @@ static void fabric_flow_push(struct fabric_sched *q, struct fabric_flow *flow,
 	fabric_fifo_push(&flow->fifo, skb, len);
 	flow->max_bytes = max(flow->max_bytes, flow->fifo.bytes);
 	bd_arrive(&host->bd, &flow->bd, len, now_ns);
+	host->bytes += len;
 	p->packets++;
 	q->apart_bytes += len;
 }
@@ -344,22 +345,29 @@ static struct fabric_flow *fabric_segment_in(struct fabric_border_port *p, struc
  * @skb: the packet, admitted
  * @len: its bytes
  *
- * Return: true: it waits in a queue of its own; false: it goes to its band.
- * Context: the qdisc's root lock held.
+ * A host may have as many bytes here as there is room left for all: who acknowledges slowly, and has
+ * a sender that does not heed what it is told, does not fill the port for the others.
+ *
+ * Return: 1: it waits in a queue of its own; 0: it goes to its band; -FABRIC_DROP_LIMIT: its host has
+ * its part already. Context: the qdisc's root lock held.
  */
-bool fabric_border_arrive(struct fabric_sched *q, struct fabric_band *band,
+int fabric_border_arrive(struct fabric_sched *q, struct fabric_band *band,
 			  struct sk_buff *skb, u32 len)
 {
 	struct fabric_border_port *p = q->border;
 	u64 now_ns = fabric_cb(skb)->enqueue_ns;
 	struct fabric_segment s;
 	struct fabric_flow *flow;
+	bool full = false;
 
 	if (p->settings.role != FABRIC_ROLE_LAN || !fabric_segment_read(skb, &s))
-		return false;
+		return 0;
 	spin_lock(&p->router->lock);
 	flow = fabric_segment_in(p, skb, &s, now_ns);
-	if (flow) {
+	full = flow && flow->host->bytes + len > q->limit_bytes - q->waiting_bytes;
+	if (full) {
+		p->router->count[FABRIC_BORDER_CROWDED]++;
+	} else if (flow) {
 		fabric_flow_push(q, flow, skb, len, now_ns);
 		p->router->count[FABRIC_BORDER_QUEUED]++;
 		p->router->count[FABRIC_BORDER_SHARED] += flow->bd.shared;
@@ -367,13 +375,15 @@ bool fabric_border_arrive(struct fabric_sched *q, struct fabric_band *band,
 		p->router->count[FABRIC_BORDER_UNQUEUED]++;
 	}
 	spin_unlock(&p->router->lock);
+	if (full)
+		return -FABRIC_DROP_LIMIT;
 	if (!flow)
-		return false;
+		return 0;
 	band->parked_bytes += len;
 	band->parked_packets++;
 	if (band->fifo.bytes + band->parked_bytes > band->stats.backlog_max_bytes)
 		band->stats.backlog_max_bytes = band->fifo.bytes + band->parked_bytes;
-	return true;
+	return 1;
 }
 
 /* The queue whose turn it is; one of more packets than its turn has lets the next go first. */
@@ -413,6 +423,7 @@ static void fabric_host_leave(struct fabric_sched *q, struct fabric_host *host, 
 				   fl_load_word(FL_LOAD_OPEN, bd_time(&host->bd, &p->par), 0));
 	if (!list_empty(&host->turns))
 		fabric_host_queue(host);
+	host->bytes -= len;
 	p->packets--;
 	q->apart_bytes -= len;
 	band = &q->bands[fabric_cb(skb)->band];
@@ -499,6 +510,7 @@ void fabric_border_reset(struct fabric_sched *q)
 	spin_lock_bh(&p->router->lock);
 	while ((host = fabric_border_first(p))) {
 		rb_erase_cached(&host->due, &p->due);
+		host->bytes = 0;
 		while (!list_empty(&host->turns)) {
 			flow = list_first_entry(&host->turns, struct fabric_flow, turn);
 			list_del_init(&flow->turn);
@@ -629,7 +641,7 @@ static bool fabric_stranger_due(struct fabric_border *router, const struct fabri
 {
 	u64 *told_ns = &router->strangers_ns[fabric_conn_hash(key) & (FABRIC_STRANGERS - 1)];
 
-	if (!((now_ns - *told_ns) >> (FL_LOAD_RTT_NS_SHIFT + time)))
+	if ((s64)(now_ns - *told_ns) < 1LL << (FL_LOAD_RTT_NS_SHIFT + time))
 		return false;
 	*told_ns = now_ns;
 	return true;

@@ -412,6 +412,19 @@ test_strangers()
 	empty
 }
 
+# A host's queues take no more of a port's limit than is left for others: first windows of 64 flows
+# are 900 kB.
+test_crowded()
+{
+	tc -n b2 qdisc del dev east root
+	tc -n b2 qdisc replace dev east root handle 1: fabric limit 300kb stamp load role lan host-rate 1gbit
+	flowgen -f ba -t bb -a 10.0.3.2 -c hpcc -n 64 -b 20000 -L 2000 > /run/a || fault "flows"
+	expect "dropped" "$(border b2 crowded)" -ge 10
+	expect "of the port's limit" "$(stat b2 east .fabric.backlog_max_bytes)" -le 160000
+	expect "most of it" "$(stat b2 east .fabric.backlog_max_bytes)" -ge 140000
+	empty
+}
+
 # More connections than have room in one message, and than a router may know: those beyond
 # share a queue, and all are served.
 test_many()
@@ -448,5 +461,5 @@ show_state()
 sleep 0.01
 load_modules lablink fairlane tcp_hpcc tcp_mlcc sch_fabric || exit 1
 tests=${*:-both_families mlcc shown others both_ways forged messages first_flight messages_alone forged_messages ports_that_go
-	bands_that_go strangers many}
+	bands_that_go strangers crowded many}
 run_tests 1 $tests
