@@ -327,7 +327,11 @@ static u64 fabric_known_bps(struct Qdisc *sch, struct nlattr **tb, u64 rate_bps)
 		speed_bps = fabric_isolate_settings(q)->speed_bps;
 	if (fabric_is_one_of_queues(sch))
 		return 0;
-	return speed_bps ?: fabric_device_bps(qdisc_dev(sch));
+	speed_bps = speed_bps ?: fabric_device_bps(qdisc_dev(sch));
+	/* without a carrier most devices tell none: other settings may change meanwhile */
+	if (!speed_bps && !tb[TCA_FABRIC_RATE_BPS] && !tb[TCA_FABRIC_SPEED_BPS])
+		speed_bps = q->load.rate_bps;
+	return speed_bps;
 }
 
 /* Telemetry: numbers have a meaning only with a kind. */

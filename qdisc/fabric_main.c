@@ -175,7 +175,7 @@ static __always_inline struct sk_buff *fabric_serve(struct Qdisc *sch,
 	} else if (q->retry_ns) {
 		qdisc_watchdog_schedule_ns(&q->watchdog, q->retry_ns);
 	}
-	if (!q->order.active)
+	if (!q->order.active && !q->waiting_bytes)
 		fabric_busy_end(q, now_ns);
 	return skb;
 }

@@ -68,6 +68,11 @@ static int fabric_message_out_four(struct net *net, struct sk_buff *skb)
 
 	if (IS_ERR(rt))
 		return PTR_ERR(rt);
+	/* the source of the data was no host's, but all of a link's */
+	if (rt->rt_flags & (RTCF_BROADCAST | RTCF_MULTICAST)) {
+		ip_rt_put(rt);
+		return -EINVAL;
+	}
 	skb_dst_set(skb, &rt->dst);
 	icmp->checksum = ip_compute_csum(icmp, skb->len);
 	ip = skb_push(skb, sizeof(*ip));
@@ -103,6 +108,8 @@ static int fabric_message_out_six(struct net *net, struct sk_buff *skb)
 	/* a bridge passes IPv6 also where it was switched off at boot and has no tables */
 	if (!ipv6_mod_enabled())
 		return -EAFNOSUPPORT;
+	if (ipv6_addr_is_multicast(&data->saddr))
+		return -EINVAL;
 	dst = ip6_dst_lookup_flow(net, NULL, &fl6, NULL);
 	if (IS_ERR(dst))
 		return PTR_ERR(dst);

@@ -42,12 +42,14 @@ struct fabric_load_class {
 
 /**
  * struct fabric_load - a port's load
+ * @rate_bps: of the line, bit/s; 0: off
  * @per_byte: load of a byte in the shortest time, << (FL_LOAD_SHIFT + 16); 0: off
  * @bytes: sent so far, bytes on the line
  * @power: told is power, not load
  * @of: by the number of the time
  */
 struct fabric_load {
+	u64 rate_bps;
 	u64 per_byte;
 	u64 bytes;
 	bool power;
@@ -73,6 +75,7 @@ static inline void fabric_load_set(struct fabric_load *l, u64 rate_bps, bool pow
 	if (per_byte == l->per_byte && power == l->power)
 		return;
 	memset(l, 0, sizeof(*l));
+	l->rate_bps = rate_bps;
 	l->per_byte = per_byte;
 	l->power = power;
 }
