@@ -103,6 +103,7 @@ remove_under_sockets()
 drop_nodes()
 {
 	for n in "$@"; do
+		[ -e "/var/run/netns/$n" ] || continue
 		ip netns pids "$n" | xargs -r kill -KILL
 		ip netns del "$n"
 	done 2> /dev/null
@@ -124,14 +125,16 @@ host_address()
 nodes()
 {
 	drop_nodes "$@"
+	printf 'netns add %s\n' "$@" | ip -batch - || return 1
+	# receivers reflect whatever their congestion control is
+	reflect=
+	[ ! -e /proc/sys/net/fairlane/telemetry ] || reflect=net.fairlane.telemetry=2
 	for n in "$@"; do
-		ip netns add "$n" && ip -n "$n" link set lo up || return 1
+		ip -n "$n" link set lo up || return 1
 		in_ns "$n" sysctl -q -w net.ipv4.ip_forward=1 \
 			net.ipv6.conf.all.forwarding=1 \
 			net.ipv6.conf.default.accept_dad=0 \
-			net.ipv4.tcp_no_metrics_save=1
-		# receivers reflect whatever their congestion control is
-		[ ! -e /proc/sys/net/fairlane/telemetry ] || in_ns "$n" sysctl -q -w net.fairlane.telemetry=2
+			net.ipv4.tcp_no_metrics_save=1 ${reflect:+"$reflect"}
 	done
 }
 
