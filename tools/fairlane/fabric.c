@@ -14,6 +14,9 @@
 
 #include <linux/fairlane.h>
 
+/* Of a message beside its data; libnl's own messages are 4096 bytes in all. */
+#define HEAD_BYTES	1024
+
 static const char usage[] =
 "usage: fairlane fabric show\n"
 "       fairlane fabric load FILE|-\n"
@@ -86,7 +89,7 @@ void fabric_connect(void)
 
 static struct nl_msg *message(int cmd, int flags)
 {
-	struct nl_msg *msg = nlmsg_alloc();
+	struct nl_msg *msg = nlmsg_alloc_size(FABRIC_DATA_BYTES + HEAD_BYTES);
 
 	if (!msg || !genlmsg_put(msg, NL_AUTO_PORT, NL_AUTO_SEQ, family, 0,
 				 flags, cmd, FABRIC_GENL_VERSION))

@@ -7,6 +7,9 @@
 
 #include "tool.h"
 
+/* Data in a message at most. */
+#define FABRIC_DATA_BYTES	16384
+
 /* Before messages are made; fails if sch_fabric is not loaded. */
 void fabric_connect(void);
 void fabric_disconnect(void);

@@ -13,7 +13,6 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#define CHUNK_BYTES	16384	/* entries in a message */
 #define FIELDS_DEFAULT	0x07	/* the kernel's: addresses, protocol */
 #define FIELDS_KNOWN	0x37
 #define WEIGHT_MAX	256
@@ -367,7 +366,7 @@ static void fill_routes(struct reading *r)
 /* Tells a part of the table of switch @id. */
 static void tell(uint32_t id, uint8_t part, const void *entry, size_t bytes, size_t n)
 {
-	uint32_t at, count, most = CHUNK_BYTES / bytes;
+	uint32_t at, count, most = FABRIC_DATA_BYTES / bytes;
 	struct nl_msg *msg;
 
 	for (at = 0; at < n; at += count) {

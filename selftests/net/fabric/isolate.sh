@@ -242,6 +242,28 @@ test_routes_change_in_order()
 	empty
 }
 
+# 60 switches with 60 prefixes: 3600 routes, more than a message holds.
+test_many_routes()
+{
+	isolating
+	ip -n fa route add 10.7.0.0/16 dev e0
+	awk 'BEGIN {
+		print "port 1:0 to 8"
+		for (s = 8; s < 67; s++) {
+			if (s < 66) print "port " s ":2 to " s + 1
+			for (n = 0; n < 60; n++) print "route " s " port 2 to 10.7." n ".0/24"
+		}
+		for (n = 0; n < 60; n++) print "route 1 port 0 to 10.7." n ".0/24"
+	}' | ip netns exec fa fairlane fabric load - > "$out" 2>&1 || fault "$(cat "$out")"
+	expect "prefixes" "$(sw .paths)" -eq 60
+	frame $PAUSE 9 2
+	expect "a root behind the neighbour" "$(sw '.roots | length')" -eq 1
+	frame $PAUSE 40 2
+	expect "one that is farther" "$(sw '.roots | length')" -eq 1
+	ip -n fa route del 10.7.0.0/16 dev e0
+	empty
+}
+
 # The kernel's choice among equal routes is computed; a file by which it is another is refused.
 test_equal_routes()
 {
