@@ -51,6 +51,28 @@ static void event_flows(struct scenario *sc, int64_t at_ns, struct ynode *y)
 		y_error(y, "what happens? give priority, weight, cc or stop: true");
 }
 
+/* A command may be 128 kB long: the file of routes is written in parts. */
+#define EVENT_PART_BYTES	65536
+
+/* Node @n writes @file as /run/fabric.@number.PART; lines stay whole. */
+static void event_file(struct scenario *sc, int64_t at_ns, struct node *n, int number,
+		       const char *file)
+{
+	size_t bytes;
+	int part;
+
+	for (part = 0; *file; part++, file += bytes) {
+		bytes = strlen(file);
+		if (bytes > EVENT_PART_BYTES) {
+			bytes = EVENT_PART_BYTES;
+			while (file[bytes - 1] != '\n')
+				bytes--;
+		}
+		event_shell(sc, at_ns, n, xasprintf("cat > /run/fabric.%d.%04d <<'END'\n%.*sEND\n",
+						    number, part, (int)bytes, file));
+	}
+}
+
 /* All nodes get the routes that are the shortest now, those that had others; switches of sch_fabric
  * that must know the routes of all get these. @before: routes by node; @from_ns: when a file may
  * be written.
@@ -73,11 +95,9 @@ static void event_reroute(struct scenario *sc, int64_t from_ns, int64_t at_ns, c
 		free(now);
 		if (file && fabric_node(n)) {
 			if (!written)
-				event_shell(sc, from_ns, n,
-					    xasprintf("cat > /run/fabric.%d <<'END'\n%sEND\n",
-						      number, file));
+				event_file(sc, from_ns, n, number, file);
 			written = true;
-			buf_addf(&b, "fairlane fabric load /run/fabric.%d\n", number);
+			buf_addf(&b, "cat /run/fabric.%d.* | fairlane fabric load -\n", number);
 		}
 		if (b.s)
 			event_shell(sc, at_ns, n, b.s);
