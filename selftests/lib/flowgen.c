@@ -92,6 +92,7 @@ static struct {
 	bool accepted_sends;
 	bool close_early;		/* close with all data still queued */
 	bool hold;			/* keep the connections until stdin ends */
+	bool drain;			/* and until all has come that was sent till then */
 } opt = {
 	.address = "10.0.0.2", .flows = 1, .port = 5000, .priority = -1, .priorities = 1,
 	.bytes = INT64_MAX, .limit_ns = -1,
@@ -262,15 +263,28 @@ static void flow_receive(struct flow *f, int64_t now_ns)
 {
 	stream_receive(&f->s, now_ns);
 	f->owes_ns = now_ns;
-	if (f->s.done && f->s.received_bytes != opt.bytes)
+	if (f->s.done && f->s.received_bytes != (opt.drain ? f->s.sent_bytes : opt.bytes))
 		die("flow %d ended after %lld of %lld bytes", f->s.number,
-		    (long long)f->s.received_bytes, (long long)opt.bytes);
+		    (long long)f->s.received_bytes,
+		    (long long)(opt.drain ? f->s.sent_bytes : opt.bytes));
 	if (opt.storm && f->s.received_bytes > f->abort_at) {
 		reset++;
 		close_end(random_next() & 1 ? &f->s.rx : &f->s.tx, true);
 		flow_again(f);
 	} else if (opt.storm && f->s.done) {
 		flow_again(f);
+	}
+}
+
+/* Stdin has ended. Drained, flows send no more, and end when all has come. */
+static void end_hold(void)
+{
+	int i;
+
+	opt.hold = false;
+	for (i = 0; opt.drain && i < opt.flows; i++) {
+		flows[i].shut = true;
+		shutdown(flows[i].s.tx, SHUT_WR);
 	}
 }
 
@@ -339,7 +353,7 @@ static int64_t wait_events(int64_t now_ns, int64_t until_ns)
 		die("ppoll: %s", strerror(errno));
 	now_ns = stream_now();
 	if (fds[2 * opt.flows].revents)
-		opt.hold = false;
+		end_hold();
 	for (i = 0; i < opt.flows; i++) {
 		f = &flows[i];
 		tx = &fds[2 * i];
@@ -373,17 +387,17 @@ static bool finished(void)
 	int i;
 
 	held |= opt.hold;
-	if (held && !opt.hold)
+	if (held && !opt.hold && !opt.drain)
 		return true;
 	for (i = 0; i < opt.flows; i++)
-		if (held ? flows[i].s.received_bytes <= enough : !flows[i].s.done)
+		if (opt.hold ? flows[i].s.received_bytes <= enough : !flows[i].s.done)
 			return false;
-	if (held && !said) {
+	if (opt.hold && !said) {
 		said = true;
 		printf("holding\n");
 		fflush(stdout);
 	}
-	return !held;
+	return !opt.hold;
 }
 
 /* Sends and receives until a time (-1: none) or until all is done. */
@@ -543,6 +557,7 @@ static const char usage_text[] =
 "  -g MS          no flow that has data is silent for longer\n"
 "  -h             says \"holding\" when data flows, without -b for ever, or when all has\n"
 "                 come, and goes on until stdin ends\n"
+"  -d             with -h and without -b: then until all has come that was sent\n"
 "  -s NUMBER      so many connections, each reset by one end somewhere\n";
 
 __attribute__((noreturn))
@@ -618,6 +633,8 @@ static bool parse_other(int c, char *text)
 		return opt.close_early = true;
 	case 'h':
 		return opt.hold = true;
+	case 'd':
+		return opt.drain = true;
 	case 'q':
 		if (sscanf(text, "%d-%d", &opt.priority, &last) == 2)
 			opt.priorities = last - opt.priority + 1;
@@ -644,7 +661,7 @@ int main(int argc, char **argv)
 	int c, i;
 
 	prctl(PR_SET_TIMERSLACK, 1);
-	while ((c = getopt(argc, argv, "f:t:a:p:n:b:c:l:q:D:B:w:S:L:g:s:reh")) != -1)
+	while ((c = getopt(argc, argv, "f:t:a:p:n:b:c:l:q:D:B:w:S:L:g:s:rehd")) != -1)
 		if (!(optarg && parse_number(c, optarg)) && !parse_other(c, optarg))
 			usage();
 	if (argc == 1 || opt.flows < 1 || (opt.hold && opt.storm))
