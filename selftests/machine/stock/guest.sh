@@ -1,7 +1,7 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=dash
-# shellcheck disable=SC2013 # names of modules are words
+# shellcheck disable=SC1091,SC2013 # names of modules are words
 #
 # PID 1 of the virtual machine with a stock kernel: loads our modules, uses them,
 # removes them. KTAP on the second serial line; the kernel log is on the first.
@@ -108,18 +108,30 @@ abort_storm()
 	flowgen -f a -t b -a 10.0.0.2 -c "$1" -n 16 -b 200000 -q 1-6 -s 400
 }
 
-# Starts flows that go on until let_go. Sets holder.
-hold()
+# Starts flowgen with the words "$@"; it goes on until let_go. Sets holder.
+start_flows()
 {
 	mkfifo /run/hold 2> /dev/null
 	rm -f /run/holding
-	flowgen -f a -t b -a 10.0.0.2 -c "$1" -n 4 -q 1-4 -h < /run/hold > /run/holding &
+	flowgen "$@" -h < /run/hold > /run/holding &
 	holder=$!
 	exec 8> /run/hold
+}
+
+# All flows have got something; with -b, all of it.
+held()
+{
 	until grep -q holding /run/holding; do
 		kill -0 "$holder" || return 1
 		usleep 10000
 	done
+}
+
+# Starts flows that go on until let_go.
+hold()
+{
+	start_flows -f a -t b -a 10.0.0.2 -c "$1" -n 4 -q 1-4
+	held
 }
 
 let_go()
@@ -341,6 +353,8 @@ taint()
 	[ $((flags & ~(4096 | 8192))) -eq 0 ]
 }
 
+. /routers.sh
+
 level=$(sed -n 's/.*test_level=\([a-z]*\).*/\1/p' /proc/cmdline)
 slow=$(grep -ow slow /proc/cmdline)
 controls=$(sed -n 's/^tcp_//p' /modules/ours)
@@ -378,6 +392,14 @@ if [ "$level" = all ]; then
 		check abort_storm "$cc"
 	done
 fi
+check told_net
+for cc in hpcc mlcc powertcp soze; do
+	check transfer_told $cc
+done
+check told_gone
+check isolate_incast
+check border_roles
+check border_replaced
 for name in options inherit flow_names dump; do
 	check control $name
 done
