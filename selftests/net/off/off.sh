@@ -12,12 +12,16 @@ set -u
 # shellcheck disable=SC1090,SC1091 # guest.sh is looked at by itself
 . "${LIB:?the file selftests/lib/guest.sh}"
 : "${MODULES:?folder of the modules}"
-controls='prioplus soze d2tcp flexpass'
+controls='prioplus soze d2tcp flexpass hpcc powertcp mlcc'
 [ "${TEST_LEVEL:-all}" = check ] || controls="$controls prioplus-ledbat swift ledbat expresspass flexpass-ly"
 tracing=/sys/kernel/tracing
 port=5000
 
-load() { load_modules fairlane tcp_swift tcp_ledbat tcp_d2tcp tcp_prioplus tcp_soze fairlane_credit tcp_expresspass tcp_flexpass sch_fabric; }
+load()
+{
+	load_modules fairlane tcp_swift tcp_ledbat tcp_d2tcp tcp_prioplus tcp_soze fairlane_credit tcp_expresspass \
+		tcp_flexpass tcp_hpcc tcp_powertcp tcp_mlcc sch_fabric
+}
 drop_net() { drop_nodes ca cr cb; }
 
 net()
@@ -38,8 +42,27 @@ flow() { flowgen -f ca -t cb -a 10.0.2.1 "$@"; }
 # The tool in the senders' namespace.
 fl() { fairlane -n ca "$@"; }
 
-# Congestion control of the socket in ca that sends to port $1.
+# Congestion control of the socket in ca that sends to port $1, and what it does.
 cc_to() { fl -j flow show dport "$1" | jq -r '.[0].cc'; }
+state_to() { fl -j flow show dport "$1" | jq -r '.[0].state'; }
+
+# cr's ports are what control $1 needs. $stamped: it goes by what they stamp. For mlcc cr is the
+# border router of ca's datacenter.
+ports_for()
+{
+	east='pfifo limit 500' west=pfifo stamped=
+	case $1 in
+	soze) east='fabric stamp soze' ;;
+	hpcc) east='fabric stamp load' ;;
+	powertcp) east='fabric stamp power' ;;
+	mlcc) east='fabric stamp load role wan' west='fabric stamp load role lan' ;;
+	esac
+	[ "${east%% *}" = pfifo ] || stamped=yes
+	tc -n cr qdisc del dev east root
+	tc -n cr qdisc del dev west root 2> /dev/null
+	tc -n cr qdisc add dev east root handle 1: $east || fault "no $east"
+	tc -n cr qdisc add dev west root handle 1: $west || fault "no $west"
+}
 
 # Number of probes of PrioPlus flows of this test since probes_from: those of earlier ones
 # are still closing.
@@ -62,12 +85,15 @@ test_every_control()
 {
 	for cc in $controls; do
 		port=$((port + 1))
+		ports_for $cc
 		# with ECN only if both ends ask for it
 		[ $cc != d2tcp ] || listener='-l d2tcp'
 		flow -p $port -c $cc ${listener-} -q 3 -b -1 -L 30 10:all:mark 20:all:mark 30:all:mark > /run/out &
 		listener=
 		sleep 0.01
 		expect "before" "$(cc_to $port)" = $cc
+		[ -z "$stamped" ] || expect "telemetry of $cc" "$(state_to $port)" = sending
+		[ $cc != mlcc ] || expect "messages of the border router" "$(told ca messages)" -gt 0
 		fl off > /run/off || fault "off: $(cat /run/off)"
 		expect "$cc off" "$(cc_to $port)" = cubic
 		expect "sockets with ours after $cc" "$(stat flows_cc)" -eq 0
@@ -78,6 +104,8 @@ test_every_control()
 		fl on > /run/off || fault "on: $(cat /run/off)"
 		expect "$cc on" "$(cc_to $port)" = $cc
 		expect "sockets taken" "$(stat off_flows)" -eq 0
+		sleep 0.005
+		[ -z "$stamped" ] || expect "telemetry of $cc after on" "$(state_to $port)" = sending
 		wait
 		# 10 ms at 1 Gbit/s are 1.2 MB
 		expect "bytes of $cc" "$(mark_bytes /run/out 1)" -ge 300000
@@ -209,7 +237,7 @@ test_chosen_meanwhile()
 # The modules can be removed while their connections go on.
 test_modules_go()
 {
-	for cc in prioplus soze flexpass; do
+	for cc in prioplus soze flexpass mlcc; do
 		port=$((port + 1))
 		flow -p $port -c $cc -q 3 -b -1 -L 400 20:all:mark 400:all:mark > /run/out &
 		sleep 0.02
