@@ -72,12 +72,12 @@ static __always_inline int fabric_band_admit(struct fabric_sched *q,
 	return 0;
 }
 
-/* Does a packet of a band that is not plain have to wait apart from its fifo? Return: 1: yes; 0: no;
- * -FABRIC_DROP_*: it may not wait at all.
+/* Does a packet of a band that is not plain have to wait apart from its fifo? Return: 1: yes;
+ * 0: no; -FABRIC_DROP_*: it may not wait at all.
  */
 static __always_inline int fabric_band_park(struct fabric_sched *q,
-					     struct fabric_band *band,
-					     struct sk_buff *skb, u32 len)
+					    struct fabric_band *band,
+					    struct sk_buff *skb, u32 len)
 {
 	if (unlikely(band->isolate))
 		return !fabric_isolate_calm(q->isolate, band->fifo.bytes + len) &&

@@ -345,14 +345,14 @@ static struct fabric_flow *fabric_segment_in(struct fabric_border_port *p, struc
  * @skb: the packet, admitted
  * @len: its bytes
  *
- * A host may have as many bytes here as there is room left for all: who acknowledges slowly, and has
- * a sender that does not heed what it is told, does not fill the port for the others.
+ * A host may have as many bytes here as there is room left for all: who acknowledges slowly, and
+ * has a sender that does not heed what it is told, does not fill the port for the others.
  *
- * Return: 1: it waits in a queue of its own; 0: it goes to its band; -FABRIC_DROP_LIMIT: its host has
- * its part already. Context: the qdisc's root lock held.
+ * Return: 1: it waits in a queue of its own; 0: it goes to its band; -FABRIC_DROP_LIMIT: its host
+ * has its part already. Context: the qdisc's root lock held.
  */
 int fabric_border_arrive(struct fabric_sched *q, struct fabric_band *band,
-			  struct sk_buff *skb, u32 len)
+			 struct sk_buff *skb, u32 len)
 {
 	struct fabric_border_port *p = q->border;
 	u64 now_ns = fabric_cb(skb)->enqueue_ns;

@@ -19,8 +19,8 @@
  * @in: a packet of a connection has come with the option; headers are linear, its
  *	checksum is right. @believed: its numbers are within the window. Return: verdict
  *
- * Context of @out: LOCAL_OUT, RCU, who owns the socket; after NFQUEUE the program that was asked. Of
- * @in: LOCAL_IN, RCU, BH off.
+ * Context of @out: LOCAL_OUT, RCU, who owns the socket; after NFQUEUE the program that was
+ * asked. Of @in: LOCAL_IN, RCU, BH off.
  */
 struct fl_option_user {
 	u16 exid;
