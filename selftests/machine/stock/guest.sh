@@ -400,6 +400,10 @@ check told_gone
 check isolate_incast
 check border_roles
 check border_replaced
+if [ "$level" = all ]; then
+	check isolate_storm
+	check border_storm
+fi
 for name in options inherit flow_names dump; do
 	check control $name
 done

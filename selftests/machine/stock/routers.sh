@@ -261,7 +261,7 @@ border_port()
 	local role=lan
 
 	case $1 in b1:east|b2:west) role=wan ;; esac
-	tc -n "${1%:*}" qdisc replace dev "${1#*:}" root handle "$2:" fabric limit 4mb stamp load role $role
+	tc -n "${1%:*}" qdisc replace dev "${1#*:}" root handle "$2:" fabric limit ${border_limit:-4mb} stamp load role $role
 }
 
 border_ports()
@@ -369,4 +369,106 @@ border_replaced()
 		tc -n $at -s -j qdisc show | all_true '[.[] | select(.kind == "fabric").qlen] | add == 0' || status=1
 	done
 	gone $border_nodes && return $status
+}
+
+# ---- storms -----------------------------------------------------------------------------
+
+# Flows are ended that cannot end by themselves.
+flows_killed()
+{
+	local pid
+
+	kill $flows
+	exec 8>&-
+	for pid in $flows; do
+		wait "$pid"
+	done
+	flows=
+}
+
+# The lines ROUTER:DEVICE... are so slow that an emulated processor has time for all else.
+storm_lines()
+{
+	local at
+
+	for at in "$@"; do
+		lablink-ctl set ${at#*:} netns ${at%:*} rate 1mbit || return 1
+	done
+}
+
+# Devices ROUTER:DEVICE... go down and come up again.
+down_and_up()
+{
+	local at
+
+	for at in "$@"; do
+		ip -n ${at%:*} link set ${at#*:} down && ip -n ${at%:*} link set ${at#*:} up || return 1
+	done
+}
+
+# The port $1 has sent something since it was made.
+has_sent()
+{
+	[ "$(port_says "${1%:*}" "${1#*:}" .packets)" -ge 20 ]
+}
+
+# Ports of switches are replaced, removed and go down while three senders fill them, frames go
+# between all of them, and two processors are at it; then a router goes with all that is in it.
+isolate_storm()
+{
+	local round handle at
+
+	mkfifo /run/hold 2> /dev/null
+	for round in r2 r3 r1; do
+		{ tree_net && storm_lines r3:p1 hb:e0 && tree_ports && tree_routes; } || return 1
+		flow 1 sa hb 10.2.3.1 cubic
+		flow 2 sc hb 10.2.3.1 cubic
+		flow 3 hb sa 10.2.1.1 cubic
+		exec 8> /run/hold
+		for handle in 2 3 4; do
+			for at in $tree_places; do
+				tree_port $at $handle || return 1
+			done
+			until_true has_sent r3:p1 || { echo "no data, handle $handle"; return 1; }
+			down_and_up r1:p0 r3:p1 || return 1
+			for at in r2:p1 r3:p0; do
+				tc -n ${at%:*} qdisc del dev ${at#*:} root && tree_port $at $handle || return 1
+			done
+		done
+		for at in r3 r2; do
+			until_true knows_the_root $at || { echo "$at knows no root"; return 1; }
+		done
+		flows_flow && gone $round && flows_killed &&
+		gone $(echo $tree_nodes | sed "s/$round//") || return 1
+	done
+}
+
+# The same with border routers, each of which goes once. Their queues are short: what waits in them
+# has to pass before loops go on.
+border_storm()
+{
+	local round handle at one border_limit=100kb
+
+	mkfifo /run/hold 2> /dev/null
+	for round in b2 b1; do
+		{ border_net && storm_lines b1:west b2:east && border_ports 1; } || return 1
+		flow 1 ba bb 10.3.3.1 mlcc
+		flow 2 bb ba 10.3.1.1 hpcc
+		flow 3 ba bb 10.3.3.1 mlcc
+		exec 8> /run/hold
+		for handle in 2 3 4; do
+			border_ports $handle && down_and_up b2:east b1:west || return 1
+			for at in b2:west b2:east; do
+				tc -n b2 qdisc del dev ${at#*:} root && border_port $at $handle || return 1
+			done
+			one=$(border_says b2 credits)
+			until_true goes_on b2 "$one" || {
+				echo "no loads, handle $handle"
+				tc -n b2 -s qdisc show
+				return 1
+			}
+		done
+		flows_flow && gone $round && flows_killed &&
+		gone $(echo $border_nodes | sed "s/$round//") || return 1
+	done
 }
