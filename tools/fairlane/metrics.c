@@ -16,7 +16,7 @@ static const char usage[] =
 "usage: fairlane metrics [FILE]\n"
 "OpenMetrics on stdout; with FILE the text format of Prometheus, put there in one step,\n"
 "for node-exporter's textfile collector (fairlane-metrics.timer does that).\n"
-"Counters run since the namespace began and are never reset.\n";
+"Counters run since the namespace, the port or the border router began; nobody resets them.\n";
 
 /**
  * metrics_family() - the samples that follow are of this kind

@@ -1,23 +1,51 @@
 // SPDX-License-Identifier: GPL-2.0
-/* fairlane metrics: ports of sch_fabric and their bands, as tc tells, and congestion roots. */
+/* fairlane metrics: ports of sch_fabric and their bands, as tc tells, the border router, and
+ * congestion roots.
+ */
 #include "metrics.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Counters of a port and of a band: name of the metric, name in tc's JSON. */
-static const struct counted {
+/**
+ * struct counted - a number that tc tells
+ * @name: of the metric, behind "port_", "band_" or "border_"
+ * @key: in tc's JSON
+ * @counter: it never falls
+ * @help: a sentence
+ */
+struct counted {
 	const char *name;
 	const char *key;
 	bool counter;
 	const char *help;
-} counted[] = {
+};
+
+/* Of a port and of a band. */
+static const struct counted counted[] = {
 	{ "sent_bytes", "bytes", true, "bytes sent" },
 	{ "sent_packets", "packets", true, "packets sent" },
 	{ "marks", "marks", true, "packets marked (ECN)" },
 	{ "drops", "dropped", true, "packets dropped, whatever for" },
 	{ "backlog_bytes", "backlog_bytes", false, "bytes that wait" },
 	{ "backlog_max_bytes", "backlog_max_bytes", false, "most bytes that ever waited" },
+};
+
+/* Of the border router (MLCC): what an operator acts on. */
+static const struct counted border_counted[] = {
+	{ "connections", "connections", false, "connections that the border router knows" },
+	{ "credits", "credits", true, "loads of ACKs that the border router has taken" },
+	{ "told", "told", true, "rates that the border router has told senders" },
+	{ "messages", "messages", true,
+	  "loads that the border router has told senders in messages" },
+	{ "unsent", "unsent", true,
+	  "messages that the border router has not sent: too many, no memory, no way" },
+	{ "refused", "refused", true,
+	  "loads of ACKs that the border router has not believed" },
+	{ "evicted", "evicted", true,
+	  "connections that the border router has forgotten for others" },
+	{ "shared", "shared", true,
+	  "packets that have waited in a queue that connections share, for want of room for more" },
 };
 
 /* One counter of all ports, or of all their bands. */
@@ -44,6 +72,27 @@ static void print_counted(struct metrics *m, const cJSON *doc, const struct coun
 				       json_number_of(band, "band"));
 	}
 	free(name);
+}
+
+/* What a namespace's border router has counted: each of its ports tells the same. */
+static void print_border(struct metrics *m, const cJSON *doc)
+{
+	const cJSON *q, *counts = NULL;
+	size_t i;
+
+	cJSON_ArrayForEach(q, doc) {
+		counts = cJSON_GetObjectItem(cJSON_GetObjectItem(q, "fabric"), "border");
+		if (counts)
+			break;
+	}
+	for (i = 0; counts && i < ARRAY_SIZE(border_counted); i++) {
+		const struct counted *c = &border_counted[i];
+		char *name = xprintf("border_%s", c->name);
+
+		metrics_family(m, name, c->counter, c->help);
+		metrics_number(m, json_number_of(counts, c->key));
+		free(name);
+	}
 }
 
 /* Congestion roots (Pyrrha): how many, what waits for them, what happened. */
@@ -84,6 +133,7 @@ void metrics_ports(struct metrics *m)
 
 	for (i = 0; i < 2 * ARRAY_SIZE(counted); i++)
 		print_counted(m, doc, &counted[i / 2], i & 1);
+	print_border(m, doc);
 	cJSON_Delete(doc);
 	print_roots(m);
 }

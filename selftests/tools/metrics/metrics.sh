@@ -6,9 +6,9 @@
 #
 #	ca --- cr --- cb	1 Gbit/s from cr to cb, sch_fabric with two bands
 #
-# Lines that begin with "#sender ", "#router ", "#file " are handed out for run to look
-# at. Needs root, lablink, ip, tc, jq and, in PATH, fairlane, flowgen and lablink-ctl; $MODULES
-# is the folder of the modules.
+# Lines that begin with "#sender ", "#router ", "#border ", "#file ", "#borderfile " are handed
+# out for run to look at. Needs root, lablink, ip, tc, jq and, in PATH, fairlane, flowgen and
+# lablink-ctl; $MODULES is the folder of the modules.
 set -u
 # shellcheck disable=SC1090,SC1091 # guest.sh is looked at by itself
 . "${LIB:?the file selftests/lib/guest.sh}"
@@ -71,6 +71,7 @@ test_flows()
 	sed 's/^/#router /' /run/router >&9
 	expect "bytes of the port" "$(value /run/router 'fairlane_port_sent_bytes_total{dev="east",handle="1:"}')" -gt 10000000
 	expect "bands" "$(grep -c '^fairlane_band_sent_bytes_total{dev="east"' /run/router)" -eq 2
+	expect "lines of a border router that is none" "$(grep -c border /run/router)" -eq 0
 	fairlane -n ca off > /dev/null
 	fairlane -n ca metrics > /run/off
 	expect "off" "$(value /run/off fairlane_off)" -eq 1
@@ -92,5 +93,36 @@ test_cardinality()
 	wait
 }
 
-load_modules fairlane tcp_swift tcp_prioplus fairlane_credit sch_fabric || exit 1
-run_tests 1 ${*:-flows cardinality}
+# What a border router has counted, as tc says it: of flows both ways, first without room for any
+# connection, then with room for few and for few messages.
+test_border()
+{
+	settings=/sys/module/sch_fabric/parameters
+	conns=$(cat $settings/border_conns) messages=$(cat $settings/border_messages)
+	echo 0 > $settings/border_conns
+	tc -n cr qdisc replace dev west root handle 2: fabric limit 4mb stamp load role lan || fault "role lan"
+	tc -n cr qdisc replace dev east root handle 2: fabric limit 4mb stamp load role wan || fault "role wan"
+	for room in 4 "$conns"; do
+		flow -c mlcc -n 8 -b -1 -L 30 > /dev/null
+		flowgen -f cb -t ca -a 10.0.1.1 -p 5100 -c mlcc -n 8 -b -1 -L 30 > /dev/null
+		echo "$room" > $settings/border_conns
+		echo 100 > $settings/border_messages
+	done
+	echo "$messages" > $settings/border_messages
+	# what the ends say when they close
+	sleep 1
+	fairlane -n cr metrics > /run/border
+	sed 's/^/#border /' /run/border >&9
+	fairlane -n cr metrics /run/borderfile || fault "no file"
+	sed 's/^/#borderfile /' /run/borderfile >&9
+	for what in connections credits told messages unsent refused evicted shared; do
+		has=$(tc -n cr -s -j qdisc show dev west | jq ".[0].fabric.border.$what")
+		[ $what = connections ] || what=${what}_total
+		expect "$what" "$(value /run/border fairlane_border_$what)" = "$has"
+		# nobody lies here
+		[ $what = refused_total ] || expect "$what" "$has" -gt 0
+	done
+}
+
+load_modules fairlane tcp_swift tcp_prioplus tcp_mlcc fairlane_credit sch_fabric || exit 1
+run_tests 1 ${*:-flows cardinality border}
