@@ -677,7 +677,7 @@ TEST(weights_of_flows_from_far)
 		}
 		part = cross / intra / (milli[k] / 1e3);
 		printf("weight %.3g: %.3f of it, %.3f of the line used\n", milli[k] / 1e3, part,
-		       (cross + intra) * 8 / 30e-3 / s.port_bps);
+		       (cross + intra) * 8 / 0.03 / s.port_bps);
 		CHECK_MSG(part > .9 && part < 1.1, "%.3f", part);
 		CHECK_MSG(jain(0, 4) > .99, "%.4f", jain(0, 4));
 		pn_free(&run.net);
