@@ -115,7 +115,7 @@ test_border()
 	sed 's/^/#border /' /run/border >&9
 	fairlane -n cr metrics /run/borderfile || fault "no file"
 	sed 's/^/#borderfile /' /run/borderfile >&9
-	for what in connections credits told messages unsent refused evicted shared; do
+	for what in connections credits told messages unsent refused evicted shared crowded; do
 		has=$(tc -n cr -s -j qdisc show dev west | jq ".[0].fabric.border.$what")
 		[ $what = connections ] || what=${what}_total
 		expect "$what" "$(value /run/border fairlane_border_$what)" = "$has"
