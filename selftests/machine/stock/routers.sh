@@ -288,7 +288,8 @@ border_roles()
 	start_flows -f ba -t bb -a 10.3.3.1 -c mlcc -n 4 -b 60000
 	{ held && let_go; } || return 1
 	eval "$(told ba ba1)"
-	# 168 segments of data; the ACK of a FIN is beyond all data, and not believed
+	# 168 segments of data. Some ACKs are not believed: of a FIN, which is beyond all data, and, where
+	# the machine has slept, of what left a queue before it began anew.
 	{
 		echo "{\"fallbacks\": $((ba1_fallbacks - ba0_fallbacks)), \"b1\":"
 		tc -n b1 -s -j qdisc show dev east
@@ -296,7 +297,7 @@ border_roles()
 		tc -n b2 -s -j qdisc show dev east
 		echo '}'
 	} | all_true '.fallbacks == 0' '.b2[0].fabric.border.queued >= 168' '.b2[0].fabric.border.credits >= 40' \
-		'.b2[0].fabric.border.refused <= 4' '.b2[0].fabric.border.told >= 40' \
+		'.b2[0].fabric.border | .refused * 4 <= .credits' '.b2[0].fabric.border.told >= 40' \
 		'.b2[0].fabric.flows | length == 4' '.b1[0].fabric.border.near_read >= 168' \
 		'.b1[0].fabric.border.near_told >= 40'
 }
