@@ -330,9 +330,6 @@ struct sk_buff *fabric_band_take_marking(struct Qdisc *sch,
 			return skb;
 		fabric_band_drop(sch, band, skb, FABRIC_DROP_ECN);
 	}
-	/* nothing leaves that would tell the switch: neighbours would be paused for ever */
-	if (q->isolate && band == q->isolate->band)
-		fabric_isolate_sent(q->isolate);
 	return NULL;
 }
 

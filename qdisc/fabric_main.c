@@ -198,6 +198,7 @@ static struct sk_buff *fabric_dequeue(struct Qdisc *sch)
 {
 	struct fabric_sched *q = qdisc_priv(sch);
 	struct sk_buff *skb;
+	u32 oq_bytes = 0;
 	u64 now_ns;
 
 	if (!sch->q.qlen)
@@ -213,9 +214,11 @@ static struct sk_buff *fabric_dequeue(struct Qdisc *sch)
 		}
 		if (unlikely(q->border))
 			fabric_border_release(sch, now_ns);
+		if (unlikely(q->isolate))
+			oq_bytes = q->isolate->band->fifo.bytes;
 		skb = fabric_serve(sch, now_ns);
-		if (unlikely(q->isolate) && skb &&
-		    fabric_cb(skb)->band == q->isolate->band->index)
+		/* sent, or dropped for being late: who was paused for it may go on */
+		if (unlikely(q->isolate) && q->isolate->band->fifo.bytes != oq_bytes)
 			fabric_isolate_sent(q->isolate);
 		if (unlikely(q->border) && !skb)
 			fabric_border_wait(sch);
