@@ -345,7 +345,7 @@ static struct fabric_flow *fabric_segment_in(struct fabric_border_port *p, struc
  * @skb: the packet, admitted
  * @len: its bytes
  *
- * A host may have as many bytes here as there is room left for all: who acknowledges slowly, and
+ * A host may have so many times what there is room left for all: who acknowledges slowly, and
  * has a sender that does not heed what it is told, does not fill the port for the others.
  *
  * Return: 1: it waits in a queue of its own; 0: it goes to its band; -FABRIC_DROP_LIMIT: its host
@@ -364,7 +364,8 @@ int fabric_border_arrive(struct fabric_sched *q, struct fabric_band *band,
 		return 0;
 	spin_lock(&p->router->lock);
 	flow = fabric_segment_in(p, skb, &s, now_ns);
-	full = flow && flow->host->bytes + len > q->limit_bytes - q->waiting_bytes;
+	full = flow && flow->host->bytes + len >
+		       FABRIC_HOST_ALPHA * (u64)(q->limit_bytes - q->waiting_bytes);
 	if (full) {
 		p->router->count[FABRIC_BORDER_CROWDED]++;
 	} else if (flow) {

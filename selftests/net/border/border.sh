@@ -412,16 +412,15 @@ test_strangers()
 	empty
 }
 
-# A host's queues take no more of a port's limit than is left for others: first windows of 64 flows
-# are 900 kB.
+# A host's queues take no more than 8 of 9 parts of a port's limit: first windows of 64 flows are 900 kB.
 test_crowded()
 {
 	tc -n b2 qdisc del dev east root
 	tc -n b2 qdisc replace dev east root handle 1: fabric limit 300kb stamp load role lan host-rate 1gbit
 	flowgen -f ba -t bb -a 10.0.3.2 -c hpcc -n 64 -b 20000 -L 2000 > /run/a || fault "flows"
 	expect "dropped" "$(border b2 crowded)" -ge 10
-	expect "of the port's limit" "$(stat b2 east .fabric.backlog_max_bytes)" -le 160000
-	expect "most of it" "$(stat b2 east .fabric.backlog_max_bytes)" -ge 140000
+	expect "of the port's limit" "$(stat b2 east .fabric.backlog_max_bytes)" -le 280000
+	expect "most of it" "$(stat b2 east .fabric.backlog_max_bytes)" -ge 250000
 	empty
 }
 
