@@ -370,6 +370,39 @@ test_stats()
 	grep -q '^fairlane_connections{cc="cubic",prio="2",state="none"} 1$' /run/a || fault "no flow in openmetrics"
 }
 
+# Switches with a congested port, and a border router whose queues fill.
+test_fabric_show()
+{
+	load_modules sch_fabric tcp_mlcc
+	for n in west east; do
+		tc -n cr qdisc del dev $n root
+	done
+	expect "neither" "$(json fabric_show -n cr fabric show)" = '[]'
+	# the port to cb is slower than that from ca: a root after a few packets
+	lablink-ctl set east netns cr rate 200mbit || fault "rate"
+	tc -n cr qdisc add dev west root handle 1: fabric switch 3 switch-port 0 frames tell band 1 queue isolate || fault "west"
+	tc -n cr qdisc add dev east root handle 1: fabric switch 3 switch-port 1 hop-rtt 10us band 1 queue isolate || fault "east"
+	printf '%s\n' 'switch 3' 'route 3 port 0 to 10.0.1.0/24' 'route 3 port 1 to 10.0.2.0/24' | in_ns cr fairlane fabric load - > /run/out ||
+		fault "load: $(cat /run/out)"
+	flowgen -f ca -t cb -a 10.0.2.1 -p 5301 -c cubic -b -1 -L 60 > /dev/null &
+	sleep 0.03
+	json fabric_show -n cr fabric show > /run/a
+	expect "switch" "$(jq -c '[.[] | [.switch, .ports, .paths]]' /run/a)" = '[[3,[0,1],2]]'
+	expect "root" "$(jq -c '.[0].roots | map([.root, .distance])' /run/a)" = '[["3:1",0]]'
+	wait $!
+	for n in west east; do
+		tc -n cr qdisc del dev $n root
+	done
+	tc -n cr qdisc add dev west root handle 1: fabric limit 8mb stamp load role lan host-rate 1gbit || fault "role lan"
+	tc -n cr qdisc add dev east root handle 1: fabric limit 8mb stamp load role wan || fault "role wan"
+	flowgen -f cb -t ca -a 10.0.1.1 -p 5302 -c mlcc -n 2 -b -1 -L 60 > /dev/null &
+	sleep 0.03
+	json fabric_show -n cr fabric show > /run/a
+	expect "router" "$(jq -c '[.[] | [.border.connections > 0, [.ports[].role]]]' /run/a)" = '[[true,["lan","wan"]]]'
+	expect "hosts and connections" "$(jq -c '[.[].ports[].hosts | arrays[] | [.host, (.flows | length)]]' /run/a)" = '[["10.0.1.1",2]]'
+	wait $!
+}
+
 test_monitor()
 {
 	local watcher
@@ -747,7 +780,7 @@ trap 'drop_net' EXIT
 # The stack distrusts times below 1 us, and booting takes none here.
 sleep 0.01
 load || exit 1
-tests=${*:-flow_show flow_refusals flow_set policy profile limits stats off monitor save_restore
+tests=${*:-flow_show flow_refusals flow_set policy profile limits stats off fabric_show monitor save_restore
 	apply apply_refusals apply_new_namespace apply_check classes long_paths flow_cc units recipes
 	check_report run iperf3 nginx nginx_policy curl live_change valgrind}
 # shellcheck disable=SC2086 # words
