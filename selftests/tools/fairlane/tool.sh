@@ -401,6 +401,10 @@ test_fabric_show()
 	expect "router" "$(jq -c '[.[] | [.border.connections > 0, [.ports[].role]]]' /run/a)" = '[[true,["lan","wan"]]]'
 	expect "hosts and connections" "$(jq -c '[.[].ports[].hosts | arrays[] | [.host, (.flows | length)]]' /run/a)" = '[["10.0.1.1",2]]'
 	wait $!
+	# test_check_report wants none of our controls
+	for module in tcp_mlcc tcp_hpcc; do
+		remove_module $module 30 10 || fault "$module stays in use"
+	done
 }
 
 test_monitor()
