@@ -21,7 +21,7 @@ static const char usage[] =
 "usage: fairlane check [FILE]\n"
 "Looks at modules, congestion controls, tc, devices, offloads, sysctls, Secure Boot; at\n"
 "flows that starve, whose channel is too narrow, that fit no class, whose path is too\n"
-"long for the buffers; and whether host,\n"
+"long for buffers, windows, timeouts or the device's queue; and whether host,\n"
 "namespaces and ports are as FILE says (/etc/fairlane/fabric.yaml, if it is there).\n"
 "Exit code 3 if there is a problem; a note is worth knowing but none.\n";
 

@@ -259,33 +259,50 @@ test_classes()
 	wait
 }
 
-# A path between datacenters, 20 ms and 1 Gbit/s: buffers, the first window, timeouts.
+# What check says under the name $1: verdict and cure.
+checked() { jq -r ".[] | select(.check == \"$1\") | .verdict, .cure" /run/a | xargs; }
+
+# A path between datacenters, 20 ms and 1 Gbit/s: buffers, windows, timeouts, pacing. One within, to
+# the router, has an RTT of 200 us.
 test_long_paths()
 {
-	for n in ca cb; do
+	for n in ca cb cr; do
 		in_ns $n sysctl -q -w net.fairlane.line_rate_mbps=1000
 	done
-	lablink-ctl set e0 netns ca delay 10ms && lablink-ctl set e0 netns cb delay 10ms || fault "delay"
+	lablink-ctl set e0 netns ca delay 200us && lablink-ctl set e0 netns cb delay 20ms || fault "delay"
 	old=$(in_ns ca sysctl -n net.ipv4.tcp_wmem)
-	flowgen -f ca -t cb -a 10.0.2.1 -p 5301 -c swift -b -1 -L 700 > /dev/null &
+	flowgen -f ca -t cb -a 10.0.2.1 -p 5301 -c swift -b -1 -L 1500 > /dev/null &
+	flowgen -f ca -t cr -a 10.0.1.254 -p 5302 -c swift -b -1 -L 1500 0:all:mbps=10 1500:all:mark > /dev/null &
 	sleep 0.3
 	in_ns ca sysctl -q -w net.ipv4.tcp_wmem='4096 16384 3000000' net.ipv4.tcp_rmem='4096 131072 9000000'
 	fairlane -n ca -j check > /run/a
 	expect "exit status" $? -eq 3
-	expect "buffers" "$(jq -r '.[] | select(.check == "tcp_wmem") | .verdict, .cure' /run/a | tr '\n' ' ' | cut -c-47)" = \
-		"problem sysctl net.ipv4.tcp_wmem='4096 16384 50"
-	expect "first window" "$(jq -r '.[] | select(.check == "tcp_rmem") | .verdict, .cure' /run/a | tr '\n' ' ' | cut -c-38)" = \
-		"note sysctl net.ipv4.tcp_rmem='4096 50"
-	expect "timeouts" "$(jq -r '.[] | select(.check == "rto_min") | .verdict, .cure' /run/a | xargs)" = \
-		'note ip route change PREFIX ... rto_min 30ms'
+	expect "buffers" "$(checked tcp_wmem | cut -c-46)" = "problem sysctl net.ipv4.tcp_wmem=4096 16384 50"
+	expect "receiver's first window" "$(checked tcp_rmem | cut -c-37)" = "note sysctl net.ipv4.tcp_rmem=4096 50"
+	expect "timeouts" "$(checked rto_min)" = 'note ip route change PREFIX ... rto_min 30ms'
+	# 1 Gbit/s x 204 us
+	expect "first window" "$(checked initcwnd)" = 'note ip route change PREFIX ... initcwnd 17'
+	expect "pacing" "$(checked pacing)" = 'note tc qdisc replace dev e0 root fq'
 	# with the cures nothing is left
 	for key in tcp_wmem tcp_rmem; do
 		in_ns ca sysctl -q -w "$(jq -r ".[] | select(.check == \"$key\").cure" /run/a | sed "s/^sysctl //; s/'//g")"
 	done
 	# shellcheck disable=SC2046 # words
 	ip -n ca route change $(ip -n ca route show default) rto_min 30ms || fault "route"
+	# shellcheck disable=SC2046 # words
+	ip -n ca route change $(ip -n ca route show 10.0.1.0/24) initcwnd 17 || fault "route within"
+	in_ns ca sh -c "$(jq -r '.[] | select(.check == "pacing").cure' /run/a)" || fault "fq"
 	fairlane -n ca -j check > /run/a
-	expect "what is left" "$(jq -r '.[] | select(.check == "tcp_wmem" or .check == "tcp_rmem" or .check == "rto_min").text' /run/a)" = ''
+	expect "what is left" "$(jq -r '.[] | select(.check | IN("tcp_wmem", "tcp_rmem", "rto_min", "initcwnd", "pacing")).text' /run/a)" = ''
+	# fq can be in the way; a receiver takes 64 kB at first
+	tc -n ca qdisc change dev e0 root fq maxrate 100mbit || fault "maxrate"
+	accepted profile set dst 10.0.1.0/24 line_rate 10gbit
+	flowgen -f ca -t cr -a 10.0.1.254 -p 5303 -c swift -b -1 -L 300 0:all:mbps=10 300:all:mark > /dev/null &
+	sleep 0.1
+	fairlane -n ca -j check > /run/a
+	expect "exit status" $? -eq 3
+	expect "first window of a fast line" "$(checked initcwnd)" = 'note ip route change PREFIX ... initcwnd 45'
+	expect "a rate of fq's" "$(checked pacing)" = 'problem tc qdisc change dev e0 root fq maxrate 1gbit'
 	in_ns ca sysctl -q -w net.ipv4.tcp_wmem="$old"
 	wait
 }
