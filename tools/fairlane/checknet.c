@@ -35,8 +35,14 @@ static bool has_flag(int sock, const char *name, uint32_t cmd)
 	return ethtool(sock, name, &v) && v.data;
 }
 
-/* Mbit/s, 0: it does not tell. */
-static uint32_t speed_of(int sock, const char *name)
+/**
+ * device_mbps() - speed of a device
+ * @sock: any socket
+ * @name: the device
+ *
+ * Return: Mbit/s, 0: it does not tell.
+ */
+uint32_t device_mbps(int sock, const char *name)
 {
 	struct ethtool_cmd cmd = { .cmd = ETHTOOL_GSET };
 	uint32_t mbps;
@@ -66,7 +72,7 @@ static void check_device(int sock, const char *name)
 {
 	struct ethtool_coalesce co = { .cmd = ETHTOOL_GCOALESCE };
 	struct ifreq ifr = { 0 };
-	uint32_t mbps = speed_of(sock, name);
+	uint32_t mbps = device_mbps(sock, name);
 	char *id = xprintf("dev %s", name), *cure;
 	bool tso, gro, lro;
 	int mtu;

@@ -19,37 +19,52 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* MTU of a device here; 0: there is no such device. */
-static int mtu_of(const char *dev)
+/* What a port that is not there yet is tried with. */
+#define SPEED_MBPS	10000
+
+/**
+ * struct device - of a port, where it is: what a port's options may depend on
+ * @mtu: 0: there is no such device
+ * @mbps: its speed, 0: it does not tell
+ */
+struct device {
+	int mtu;
+	uint32_t mbps;
+};
+
+/* A device here. */
+static struct device device_of(const char *dev)
 {
 	int sock = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	struct device device = { 0 };
 	struct ifreq ifr = { 0 };
-	int mtu = 0;
 
 	snprintf(ifr.ifr_name, sizeof(ifr.ifr_name), "%s", dev);
-	if (sock >= 0 && !ioctl(sock, SIOCGIFMTU, &ifr))
-		mtu = ifr.ifr_mtu;
+	if (sock >= 0 && !ioctl(sock, SIOCGIFMTU, &ifr)) {
+		device.mtu = ifr.ifr_mtu;
+		device.mbps = device_mbps(sock, dev);
+	}
 	if (sock >= 0)
 		close(sock);
-	return mtu;
+	return device;
 }
 
-/* The MTUs of ports where the devices are: some presets depend on it. 0: not there. */
-static int *port_mtus(const struct fabric_file *f)
+/* The devices of the ports. */
+static struct device *port_devices(const struct fabric_file *f)
 {
-	size_t i, size = (f->ports + 1) * sizeof(int);
-	int *mtu = mmap(NULL, size, PROT_READ | PROT_WRITE,
-			MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	size_t i, size = (f->ports + 1) * sizeof(struct device);
+	struct device *device = mmap(NULL, size, PROT_READ | PROT_WRITE,
+				     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	pid_t pid;
 	int fd;
 
-	if (mtu == MAP_FAILED)
+	if (device == MAP_FAILED)
 		fail_kernel("out of memory");
 	for (i = 0; i < f->ports; i++) {
 		const struct fabric_port *p = &f->port[i];
 
 		if (!p->netns) {
-			mtu[i] = mtu_of(p->dev);
+			device[i] = device_of(p->dev);
 			continue;
 		}
 		snprintf(opt.where, sizeof(opt.where), "%s", p->where);
@@ -58,29 +73,65 @@ static int *port_mtus(const struct fabric_file *f)
 		pid = fork();
 		if (!pid) {
 			netns_enter_fd(fd, p->netns);
-			mtu[i] = mtu_of(p->dev);
+			device[i] = device_of(p->dev);
 			_exit(EXIT_OK);
 		}
 		close(fd);
 		if (pid < 0 || waitpid(pid, NULL, 0) != pid)
 			fail_kernel("fork: %s", strerror(errno));
 	}
-	return mtu;
+	return device;
 }
 
-static void try_ports(const struct fabric_file *f, const int *mtu, cJSON *doc)
+/* Where the word @word is in @text, NULL: nowhere. */
+static const char *find_word(const char *text, const char *word)
+{
+	size_t len = strlen(word);
+	const char *at = text;
+
+	while ((at = strstr(at, word))) {
+		if ((at == text || strchr(" \t\n", at[-1])) && strchr(" \t\n", at[len]))
+			return at;
+		at += len;
+	}
+	return NULL;
+}
+
+/* The options of a port for a device that tells no speed: with that of its own, if it has one and
+ * they name none. Options of bands are the last. Return: to be freed.
+ */
+static char *options_for(const struct fabric_port *p, const struct device *device)
+{
+	uint32_t mbps = device->mtu ? device->mbps : SPEED_MBPS;
+	const char *bands = find_word(p->options, "band");
+	char *port, *all;
+
+	if (!bands)
+		bands = p->options + strlen(p->options);
+	port = xprintf("%.*s", (int)(bands - p->options), p->options);
+	if (!mbps || find_word(port, "speed") || find_word(port, "rate"))
+		all = xprintf("%s", p->options);
+	else
+		all = xprintf("%s speed %umbit %s", port, mbps, bands);
+	free(port);
+	return all;
+}
+
+static void try_ports(const struct fabric_file *f, const struct device *device, cJSON *doc)
 {
 	cJSON *list = cJSON_AddArrayToObject(doc, "ports");
-	char said[1024], *text;
+	char said[1024], *options, *text;
 	size_t i;
 
 	for (i = 0; i < f->ports; i++) {
 		const struct fabric_port *p = &f->port[i];
 
 		snprintf(opt.where, sizeof(opt.where), "%s", p->where);
-		port_mtu("lo", mtu[i] ? mtu[i] : ETH_DATA_LEN);
-		if (port_set("lo", p->options, said, sizeof(said)))
+		port_mtu("lo", device[i].mtu ? device[i].mtu : ETH_DATA_LEN);
+		options = options_for(p, &device[i]);
+		if (port_set("lo", options, said, sizeof(said)))
 			fail("%s", strncmp(said, "Error: ", 7) ? said : said + 7);
+		free(options);
 		text = port_text("lo");
 		if (!text)
 			fail_kernel("tc does not show what it has made");
@@ -91,7 +142,7 @@ static void try_ports(const struct fabric_file *f, const int *mtu, cJSON *doc)
 }
 
 /* In the namespace of its own: a mistake ends the process. */
-static void try_all(const struct fabric_file *f, const int *mtu, FILE *out)
+static void try_all(const struct fabric_file *f, const struct device *device, FILE *out)
 {
 	cJSON *doc = cJSON_CreateObject();
 	const char *refused;
@@ -115,7 +166,7 @@ static void try_all(const struct fabric_file *f, const int *mtu, FILE *out)
 		if (refused)
 			fail("%s: %s", f->control, refused);
 	}
-	try_ports(f, mtu, doc);
+	try_ports(f, device, doc);
 	opt.where[0] = 0;
 	text = settings_now();
 	cJSON_AddStringToObject(doc, "settings", text);
@@ -161,7 +212,8 @@ static void read_result(const struct fabric_file *f, struct rehearsed *r,
 void rehearse(const struct fabric_file *f, struct rehearsed *r)
 {
 	FILE *tmp = tmpfile();
-	int *mtu = port_mtus(f), status = 0;
+	struct device *device = port_devices(f);
+	int status = 0;
 	pid_t pid;
 
 	if (!tmp)
@@ -169,7 +221,7 @@ void rehearse(const struct fabric_file *f, struct rehearsed *r)
 	fflush(NULL);
 	pid = fork();
 	if (!pid)
-		try_all(f, mtu, tmp);
+		try_all(f, device, tmp);
 	if (pid < 0 || waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
 		fail_kernel("the file could not be tried");
 	if (WEXITSTATUS(status))
@@ -177,7 +229,7 @@ void rehearse(const struct fabric_file *f, struct rehearsed *r)
 	fseek(tmp, 0, SEEK_END);
 	read_result(f, r, tmp);
 	fclose(tmp);
-	munmap(mtu, (f->ports + 1) * sizeof(int));
+	munmap(device, (f->ports + 1) * sizeof(*device));
 }
 
 void rehearsed_free(const struct fabric_file *f, struct rehearsed *r)

@@ -283,6 +283,7 @@ void check_add(enum verdict verdict, const char *id, const char *cure,
 char *sysctl_text(const char *path);
 long sysctl_number(const char *path, long otherwise);
 int tool_run(char *buf, size_t size, const char *const argv[]);
+uint32_t device_mbps(int sock, const char *name);
 void check_devices(void);
 void check_tcp(void);
 void check_flows(void);

@@ -19,7 +19,9 @@ fabric_file()
 	cgroup backup
 	load_modules sch_fabric
 	# undo knows no queue but ours
-	tc -n cr qdisc del dev west root 2> /dev/null
+	for n in west east; do
+		tc -n cr qdisc del dev $n root 2> /dev/null
+	done
 	cat > "${1:-$file}" << 'YAML'
 control: prioplus
 line_rate: 25gbit
@@ -50,10 +52,11 @@ classes:
   rest: {prio: 2}
 ports:
   lo: preset prio8 limit 2mb
-  swp9: preset prio8
+  swp9: limit 8mb stamp load role wan
   west:
     netns: cr
     fabric: preset flexpass rate 1gbit delay 1us
+  east: {netns: cr, fabric: limit 8mb stamp load role lan host-rate 1gbit}
 YAML
 }
 
@@ -81,6 +84,7 @@ everything()
 	done
 	tc qdisc show dev lo
 	tc -n cr qdisc show dev west
+	tc -n cr qdisc show dev east
 }
 
 undo() { fairlane apply --undo > /run/out 2>&1 || fault "undo: $(cat /run/out)"; }
@@ -93,7 +97,7 @@ test_apply()
 	expect "a dry run" "$(everything | cmp - /run/before 2>&1)" = ''
 	# processes of the tests before may still be in theirs
 	expect "to be changed" "$(jq -c '[.namespaces[].netns | select(startswith("pid") | not)] | sort' /run/a)" = '["ca","cb","cr","here"]'
-	expect "of ports" "$(jq -c '[.ports[] | [.dev, .missing // false]]' /run/a)" = '[["lo",false],["swp9",true],["west",false]]'
+	expect "of ports" "$(jq -c '[.ports[] | [.dev, .missing // false]]' /run/a)" = '[["lo",false],["swp9",true],["west",false],["east",false]]'
 	fairlane apply --dry-run $file | grep -qx '  + policy add order 20 dscp 8 prio 1 weight 2.5 comment backup' || fault "text of a dry run"
 	fairlane apply $file > /run/out 2>&1 || fault "apply: $(cat /run/out)"
 	for ns in /proc/1/ns/net ca cr cb; do
@@ -102,6 +106,7 @@ test_apply()
 	expect "controls" "$(everything | grep -c '^prioplus$')" -eq 4
 	tc qdisc show dev lo | grep -q 'fabric 1: root .*limit 2Mb' || fault "lo: $(tc qdisc show dev lo)"
 	tc -n cr qdisc show dev west | grep -q 'rate 1Gbit delay 1us' || fault "west: $(tc -n cr qdisc show dev west)"
+	tc -n cr qdisc show dev east | grep -q 'limit 8Mb .*stamp load role lan host-rate 1Gbit ' || fault "east: $(tc -n cr qdisc show dev east)"
 	# Again: nothing is different, nothing is done, not even asked.
 	everything > /run/after
 	timeout 1 fairlane -n ca monitor policy profile limits > /run/events &
@@ -119,6 +124,13 @@ test_apply()
 	expect "the changed one" "$(fl policy show order 40 | cut -d' ' -f1-7)" = 'order 40 when accept sport 80-90 prio'
 	# An option that the file does not have any more is the default again.
 	tc qdisc show dev lo | grep -q 'limit 4Mb' || fault "lo: $(tc qdisc show dev lo)"
+	# Another role, and none: the queue is made anew.
+	for to in 'limit 8mb stamp load role wan' 'limit 16mb'; do
+		sed -i "s/fabric: limit .*}/fabric: $to}/" $file
+		fairlane apply $file > /run/out 2>&1 || fault "apply of $to: $(cat /run/out)"
+		expect "ports that are changed" "$(grep -c ': changed' /run/out)" -eq 1
+		expect "east" "$(tc -n cr qdisc show dev east | sed 's/.*refcnt [0-9]* //; s/ *$//')" = "${to/mb/Mb split-gso}"
+	done
 	undo
 	expect "after undo" "$(everything | diff - /run/before)" = ''
 	expect "undo again" "$(fairlane apply --undo)" = 'nothing was applied'
@@ -156,6 +168,8 @@ test_apply_refusals()
 	bad 'limits: {uids: {nobodyatall: 3}}\n' 'bad.yaml:1: limits.uids.nobodyatall: uid nobodyatall: no such user'
 	bad 'limits: {pri: 3}\n' 'bad.yaml:1: limits.pri: "pri" is not known here'
 	bad 'ports: {lo: "bands 99"}\n' 'bad.yaml:1: ports.lo: bands must be 1 to 16'
+	bad 'ports: {lo: stamp load role wan}\n' 'bad.yaml:1: ports.lo: a load is of a whole line: say rate RATE where the device tells no speed'
+	bad 'ports: {swp9: stamp load role wan flow-delay 1ms}\n' 'bad.yaml:1: ports.swp9: host-rate and flow-... are of a port of role lan'
 	bad 'ports: {lo: {fabri: x}}\n' 'bad.yaml:1: ports.lo.fabri: "fabri" is not known here'
 	bad 'ports: {lo: {netns: nonono, fabric: bands 2}}\n' 'bad.yaml:1: ports.lo: network namespace "nonono"' 2
 	bad '' '/run/bad.yaml is empty'
