@@ -667,7 +667,7 @@ static const char * const border_names[FABRIC_BORDER_MAX + 1] = {
 	[FABRIC_BORDER_NEAR_TOLD] = "near_told",
 	[FABRIC_BORDER_MESSAGES] = "messages",
 	[FABRIC_BORDER_UNSENT] = "unsent",
-	[FABRIC_BORDER_CROWDED] = "crowded",
+	[FABRIC_BORDER_HOST_FULL] = "host_full",
 };
 
 /* Prints one end of a connection. */

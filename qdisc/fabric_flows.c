@@ -367,7 +367,7 @@ int fabric_border_arrive(struct fabric_sched *q, struct fabric_band *band,
 	full = flow && flow->host->bytes + len >
 		       FABRIC_HOST_ALPHA * (u64)(q->limit_bytes - q->waiting_bytes);
 	if (full) {
-		p->router->count[FABRIC_BORDER_CROWDED]++;
+		p->router->count[FABRIC_BORDER_HOST_FULL]++;
 	} else if (flow) {
 		fabric_flow_push(q, flow, skb, len, now_ns);
 		p->router->count[FABRIC_BORDER_QUEUED]++;

@@ -46,7 +46,7 @@ static const struct counted border_counted[] = {
 	  "connections that the border router has forgotten for others" },
 	{ "shared", "shared", true,
 	  "packets that have waited in a queue that connections share, for want of room for more" },
-	{ "crowded", "crowded", true,
+	{ "host_full", "host_full", true,
 	  "packets dropped because their host's queues had their part of a port's limit" },
 };
 

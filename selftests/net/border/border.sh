@@ -154,7 +154,7 @@ test_others()
 		if tc -n b2 qdisc change dev east root handle 1: fabric role $role 2> /run/errors; then
 			fault "role $role taken"
 		fi
-		expect "why" "$(grep -c 'a role is chosen' /run/errors)" -eq 1
+		expect "why" "$(grep -c 'are chosen when the port is made' /run/errors)" -eq 1
 	done
 	tc -n b2 qdisc change dev east root handle 1: fabric limit 32mb || fault "limit"
 	expect "shown" "$(tc -n b2 qdisc show dev east | grep -c 'role lan host-rate 1Gbit flow-delay 1ms flow-theta 0ns flow-form filter')" -eq 1
@@ -413,12 +413,12 @@ test_strangers()
 }
 
 # A host's queues take no more than 8 of 9 parts of a port's limit: first windows of 64 flows are 900 kB.
-test_crowded()
+test_host_full()
 {
 	tc -n b2 qdisc del dev east root
 	tc -n b2 qdisc replace dev east root handle 1: fabric limit 300kb stamp load role lan host-rate 1gbit
 	flowgen -f ba -t bb -a 10.0.3.2 -c hpcc -n 64 -b 20000 -L 2000 > /run/a || fault "flows"
-	expect "dropped" "$(border b2 crowded)" -ge 10
+	expect "dropped" "$(border b2 host_full)" -ge 10
 	expect "of the port's limit" "$(stat b2 east .fabric.backlog_max_bytes)" -le 280000
 	expect "most of it" "$(stat b2 east .fabric.backlog_max_bytes)" -ge 250000
 	empty
@@ -460,5 +460,5 @@ show_state()
 sleep 0.01
 load_modules lablink fairlane tcp_hpcc tcp_mlcc sch_fabric || exit 1
 tests=${*:-both_families mlcc shown others both_ways forged messages first_flight messages_alone forged_messages ports_that_go
-	bands_that_go strangers crowded many}
+	bands_that_go strangers host_full many}
 run_tests 1 $tests

@@ -109,13 +109,17 @@ test_border()
 		echo 100 > $settings/border_messages
 	done
 	echo "$messages" > $settings/border_messages
+	# more for one host than its part of the port: hpcc is Reno here
+	tc -n cr qdisc del dev west root
+	tc -n cr qdisc add dev west root handle 2: fabric limit 60kb stamp load role lan host-rate 50mbit || fault "limit"
+	flowgen -f cb -t ca -a 10.0.1.1 -p 5200 -c hpcc -n 16 -b -1 -L 30 > /dev/null
 	# what the ends say when they close
 	sleep 1
 	fairlane -n cr metrics > /run/border
 	sed 's/^/#border /' /run/border >&9
 	fairlane -n cr metrics /run/borderfile || fault "no file"
 	sed 's/^/#borderfile /' /run/borderfile >&9
-	for what in connections credits told messages unsent refused evicted shared crowded; do
+	for what in connections credits told messages unsent refused evicted shared host_full; do
 		has=$(tc -n cr -s -j qdisc show dev west | jq ".[0].fabric.border.$what")
 		[ $what = connections ] || what=${what}_total
 		expect "$what" "$(value /run/border fairlane_border_$what)" = "$has"

@@ -259,7 +259,7 @@ enum {
 	FABRIC_BORDER_NEAR_TOLD, /* of them, told to senders */
 	FABRIC_BORDER_MESSAGES,	/* of those, in messages of their own */
 	FABRIC_BORDER_UNSENT,	/* messages not sent: too many, no memory, no way */
-	FABRIC_BORDER_CROWDED,	/* packets dropped: their host has its part of the port's limit */
+	FABRIC_BORDER_HOST_FULL, /* packets dropped: their host has its part of the port's limit */
 	__FABRIC_BORDER_MAX,
 };
 
