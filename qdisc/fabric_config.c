@@ -603,7 +603,7 @@ static int fabric_role_parse(struct Qdisc *sch, struct nlattr **tb,
 	if (q->made && (q->border ? !fabric_border_same(&settings, fabric_border_settings(q)) :
 				    settings.role != FABRIC_ROLE_NONE))
 		return fabric_refuse_attr(extack, tb[TCA_FABRIC_ROLE],
-					  "a role is chosen when the port is made");
+					  "a role, host-rate and flow-... are chosen when the port is made");
 	if (!settings.role)
 		return 0;
 	refused = fabric_role_refused(sch, change, settings.role, split_gso);
