@@ -54,6 +54,20 @@ static void event_flows(struct scenario *sc, int64_t at_ns, struct ynode *y)
 /* A command may be 128 kB long: the file of routes is written in parts. */
 #define EVENT_PART_BYTES	65536
 
+/* Bytes of the next part of @file: whole lines, one at least. */
+static size_t event_part(const char *file)
+{
+	size_t bytes = strlen(file);
+	const char *end;
+
+	if (bytes <= EVENT_PART_BYTES)
+		return bytes;
+	end = memrchr(file, '\n', EVENT_PART_BYTES);
+	if (!end)
+		end = strchr(file, '\n');
+	return end ? (size_t)(end - file) + 1 : bytes;
+}
+
 /* Node @n writes @file as /run/fabric.@number.PART; lines stay whole. */
 static void event_file(struct scenario *sc, int64_t at_ns, struct node *n, int number,
 		       const char *file)
@@ -62,12 +76,7 @@ static void event_file(struct scenario *sc, int64_t at_ns, struct node *n, int n
 	int part;
 
 	for (part = 0; *file; part++, file += bytes) {
-		bytes = strlen(file);
-		if (bytes > EVENT_PART_BYTES) {
-			bytes = EVENT_PART_BYTES;
-			while (file[bytes - 1] != '\n')
-				bytes--;
-		}
+		bytes = event_part(file);
 		event_shell(sc, at_ns, n, xasprintf("cat > /run/fabric.%d.%04d <<'END'\n%.*sEND\n",
 						    number, part, (int)bytes, file));
 	}
