@@ -223,9 +223,11 @@ static void network_make(const struct plan *plan)
 	links_up(plan);
 	lab_say(0, 0, "routes");
 	netconf_make(plan);
-	lab_say(0, 0, "batches");
+	lab_say(0, 0, "ip");
 	batches_run(plan, &plan->ip, "ip");
+	lab_say(0, 0, "tc");
 	batches_run(plan, &plan->tc, "tc");
+	lab_say(0, 0, "fabric");
 	fabric_load(plan);
 	taps_add(plan);
 }
