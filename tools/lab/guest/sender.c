@@ -174,6 +174,8 @@ static void sender_open_window(struct flow *flow)
 	    setsockopt(fd, IPPROTO_TCP, TCP_REPAIR, &off, sizeof(off)))
 		lab_fail("flow %lld: cannot set its window: %s",
 			 (long long)flow->plan->id, strerror(errno));
+	/* repair has taken it away; flow N + 40000 has the same port */
+	socket_option(flow, fd, SOL_SOCKET, SO_REUSEADDR, 1, "SO_REUSEADDR");
 }
 
 /* Hands a piece of data to the socket. Returns whether it took all of it and
