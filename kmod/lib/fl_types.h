@@ -48,6 +48,8 @@ typedef int64_t s64;
 #define U32_MAX			UINT32_MAX
 #define S32_MAX			INT32_MAX
 #define noinline		__attribute__((__noinline__))
+#define READ_ONCE(x)		__atomic_load_n(&(x), __ATOMIC_RELAXED)
+#define WRITE_ONCE(x, value)	__atomic_store_n(&(x), value, __ATOMIC_RELAXED)
 #define __aligned(x)		__attribute__((__aligned__(x)))
 
 static inline u32 fl_min_u32(u32 a, u32 b)

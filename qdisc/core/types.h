@@ -26,11 +26,6 @@
 #define NSEC_PER_SEC	1000000000L
 #endif
 
-#ifndef READ_ONCE
-#define READ_ONCE(x)		__atomic_load_n(&(x), __ATOMIC_RELAXED)
-#define WRITE_ONCE(x, value)	__atomic_store_n(&(x), value, __ATOMIC_RELAXED)
-#endif
-
 /* Quotient and remainder of an unsigned division. */
 static inline u64 div64_u64_rem(u64 dividend, u64 divisor, u64 *remainder)
 {

@@ -49,11 +49,12 @@ bool fl_gate_put(struct fl_gate *g, u32 out, u32 number, u32 segs)
  */
 u32 fl_gate_due_segs(const struct fl_gate *g, u32 in)
 {
-	u32 i, segs = 0;
+	/* once: were @out to pass @in behind the check, the loop would go round 2^32 times */
+	u32 i = READ_ONCE(g->out), segs = 0;
 
-	if (in - g->out > FL_GATE_DUE)
+	if (in - i > FL_GATE_DUE)
 		return 0;
-	for (i = g->out; i != in; i++)
+	for (; i != in; i++)
 		segs += GATE_SLOT_SEGS(g->slot[i % FL_GATE_DUE]);
 	return segs - min_t(u32, segs, g->used_segs);
 }
@@ -68,7 +69,7 @@ static void gate_next(struct fl_gate *g)
 	g->segs = GATE_SLOT_SEGS(slot);
 	g->used_segs = 0;
 	g->credits++;
-	g->out++;
+	WRITE_ONCE(g->out, g->out + 1);
 }
 
 /**
