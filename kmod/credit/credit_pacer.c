@@ -84,9 +84,14 @@ static enum hrtimer_restart fl_pacer_fire(struct hrtimer *timer)
 		r = fl_pacer_next(p, now_ns);
 		if (!r)
 			break;
+		sk = r->node.sk;
+		/* nor does it have its turn, which counts in a namespace that may be gone */
+		if (unlikely(!fl_net_stays(sk))) {
+			fl_pacer_unqueue(p, r);
+			continue;
+		}
 		if (!p->ops->turn(r, now_ns, &m))
 			continue;
-		sk = r->node.sk;
 		sock_hold(sk);
 		spin_unlock(&p->lock);
 		err = fl_credit_send(sk, FL_CREDIT_DSCP_CREDIT, &m);
