@@ -17,10 +17,12 @@
 
 /**
  * fl_sender_red() - a red packet leaves
- * @s: the sender; caller holds the socket lock
+ * @s: the sender
  * @seq: of its first byte
  * @bytes: of data
  * @segs: segments
+ *
+ * Context: as fl_credit_out(). Two at once may share an entry: a copy less is sent.
  */
 void fl_sender_red(struct fl_sender *s, u32 seq, u32 bytes, u32 segs)
 {

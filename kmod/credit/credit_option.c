@@ -87,7 +87,9 @@ static u32 fl_credit_data_segs(const struct sk_buff *skb, int hdr_bytes)
 	return skb_is_gso(skb) ? max_t(u32, skb_shinfo(skb)->gso_segs, 1) : 1;
 }
 
-/* Data of a sender: its colour. Context: the socket's owner, whoever sends. */
+/* Data of a sender: its colour. Without the socket's lock (NFQUEUE) what is counted here may be
+ * wrong by a packet; credit/core/gate.c holds for that. Context: as fl_credit_out().
+ */
 static u8 fl_credit_colour(struct fl_sender *s, struct sock *sk, u32 segs,
 			   u32 seq, u32 bytes, struct fl_credit_msg *m)
 {
@@ -122,7 +124,9 @@ static u8 fl_credit_colour(struct fl_sender *s, struct sock *sk, u32 segs,
  * @state: of the hook
  * @ip_bytes: its IP header; 0 = TCP does not follow at once
  *
- * Context: LOCAL_OUT, RCU; the socket's lock is held, but for small packets and time wait.
+ * Context: LOCAL_OUT, RCU. Whoever sends holds the socket's lock, but for small packets and time
+ * wait. A packet that a program held back (NFQUEUE) leaves in that program's context, without the
+ * lock and with BH on, while others of the socket may leave.
  */
 void fl_credit_out(struct sk_buff *skb, struct sock *sk,
 		   const struct nf_hook_state *state, int ip_bytes)

@@ -71,10 +71,13 @@ u32 fl_sender_backlog(const struct sock *sk)
 
 /**
  * fl_sender_backlog_after() - the same, when a packet has left
- * @sk: the socket; caller holds its lock
+ * @sk: the socket
  * @seq: of the packet
  * @bytes: of the packet
  * @segs: of the packet
+ *
+ * Context: as fl_credit_out(). Without the socket's lock the number may be old; the next packet
+ * tells another.
  */
 u32 fl_sender_backlog_after(const struct sock *sk, u32 seq, u32 bytes, u32 segs)
 {

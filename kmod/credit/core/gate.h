@@ -28,7 +28,8 @@
  * @unpaid_segs: segments that left without a credit
  *
  * @in and @slot are written by those who take credits in, everything else by
- * the socket's owner: the two may be on different processors, see fl_gate_put().
+ * the socket's owner: the two may be on different processors, see fl_gate_put(). What NFQUEUE held
+ * back is paid for by whoever lets it go, too: gate.c says what becomes of that.
  */
 struct fl_gate {
 	u32 slot[FL_GATE_DUE];
