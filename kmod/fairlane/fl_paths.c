@@ -29,7 +29,11 @@ void *fl_paths_make(struct fl_paths *t, u32 key, size_t bytes)
 
 /**
  * fl_paths_free() - free all rows
- * @t: the table, which nobody uses any more
+ * @t: the table of a namespace that goes
+ *
+ * Sockets of users are gone. One of the kernel's own may hold no reference on the namespace, and be
+ * closed after this by who opened it; a timer of the stack's then asks for its path again. It is to
+ * find no row, not one that is freed.
  */
 void fl_paths_free(struct fl_paths *t)
 {
