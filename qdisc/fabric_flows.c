@@ -346,7 +346,9 @@ static struct fabric_flow *fabric_segment_in(struct fabric_border_port *p, struc
  * @len: its bytes
  *
  * A host may have so many times what there is room left for all: who acknowledges slowly, and
- * has a sender that does not heed what it is told, does not fill the port for the others.
+ * has a sender that does not heed what it is told, does not fill the port for the others. The port
+ * has room for the packet, so a host for which nothing waits has, too: none is made for a packet
+ * that is refused, and addresses of a whole prefix fill no memory.
  *
  * Return: 1: it waits in a queue of its own; 0: it goes to its band; -FABRIC_DROP_LIMIT: its host
  * has its part already. Context: the qdisc's root lock held.
@@ -358,8 +360,9 @@ int fabric_border_arrive(struct fabric_sched *q, struct fabric_band *band,
 	u64 now_ns = fabric_cb(skb)->enqueue_ns;
 	struct fabric_segment s;
 	struct fabric_flow *flow;
-	bool full = false;
+	bool full;
 
+	BUILD_BUG_ON(FABRIC_HOST_ALPHA < 1);
 	if (p->settings.role != FABRIC_ROLE_LAN || !fabric_segment_read(skb, &s))
 		return 0;
 	spin_lock(&p->router->lock);
@@ -520,6 +523,8 @@ void fabric_border_reset(struct fabric_sched *q)
 				rtnl_kfree_skbs(skb, skb);
 			}
 		}
+		/* no packet leaves that would, if no connection has a queue there */
+		fabric_host_put(host);
 	}
 	spin_unlock_bh(&p->router->lock);
 	p->packets = 0;

@@ -442,6 +442,11 @@ test_many()
 		expect "used, permille" $(($(all 200 bytes) * 1000 / 200 / 117035)) -ge 500
 		expect "told" "$(border b2 told)" -ge 1000
 	done
+	# a link that goes down takes along what waits, and the hosts that only have a shared queue
+	(sleep 0.1; ip -n b2 link set east down; ip -n b2 link set east up) &
+	flows 16 50:all:mark 400:all:mark
+	wait
+	expect "sent after the link was down" "$(all 400 bytes)" -ge 10000000
 	echo "$old" > $max
 	sleep 0.3
 	empty
