@@ -231,6 +231,8 @@ static void fabric_table_weigh(struct fabric_table *t)
 		    group[i].count <= t->paths.vias - group[i].first)
 			path_bounds(&t->paths.via[group[i].first],
 				    &t->weight[group[i].first], group[i].count);
+		/* 65534 groups may have the same 256 next hops: .3 s */
+		cond_resched();
 	}
 }
 
