@@ -11,6 +11,10 @@
 #define BD_STALE_RTTS		2
 /* Nor is a host's rate known any more if no load has come for so long, ns. */
 #define BD_SILENCE_NS		10000000
+/* And neither, however slow, if nothing came for the time of so many packets: a receiver tells of
+ * every second one.
+ */
+#define BD_SILENCE_PKTS		4
 
 /**
  * bd_par_init() - parameters of a port
@@ -101,11 +105,26 @@ void bd_flow_init(struct bd_flow *f, const struct bd_host *h, const struct bd_pa
 	f->left = false;
 }
 
-/* Has nothing come for so long that what the sender was told says nothing any more? */
+/* Is a time longer than that of BD_SILENCE_PKTS at a rate? */
+static bool bd_silent(s64 ns, u64 rate)
+{
+	return ns >= (s64)div64_u64((u64)BD_SILENCE_PKTS * BD_WIRE_BYTES * NSEC_PER_SEC, rate);
+}
+
+/**
+ * bd_stale() - does what the sender was told say nothing any more?
+ * @f: the flow
+ * @now_ns: time
+ *
+ * Who is told a packet in several round trips is not silent between them: counted as new it
+ * would be told the line's rate, and fill its queue for seconds.
+ */
 bool bd_stale(const struct bd_flow *f, u64 now_ns)
 {
-	return !f->queue_bytes &&
-	       (s64)(now_ns - f->seen_ns) > BD_STALE_RTTS * (s64)f->dqm.cross_ns;
+	s64 ns = now_ns - f->seen_ns;
+
+	return !f->queue_bytes && ns > BD_STALE_RTTS * (s64)f->dqm.cross_ns &&
+	       bd_silent(ns, f->dqm.tell);
 }
 
 /**
@@ -114,11 +133,14 @@ bool bd_stale(const struct bd_flow *f, u64 now_ns)
  * @par: parameters
  * @now_ns: time
  *
- * After silence its rate is as old as that of a new host: of the way behind nothing is known.
+ * After silence its rate is as old as that of a new host: of the way behind nothing is known. A
+ * host whose rate is a packet in many milliseconds (by its weight, or its share) is not silent.
  */
 void bd_wake(struct bd_host *h, const struct bd_par *par, u64 now_ns)
 {
-	if ((s64)(now_ns - h->echo_ns) < BD_SILENCE_NS)
+	s64 ns = now_ns - h->echo_ns;
+
+	if (ns < BD_SILENCE_NS || !bd_silent(ns, h->hp.rate))
 		return;
 	h->flows = BIT(BD_FLOWS_SHIFT);
 	bd_weigh(h, par);
