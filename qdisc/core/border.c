@@ -40,11 +40,12 @@ void bd_par_init(struct bd_par *par, u64 line_bps, u32 weight_milli, enum dqm_fo
 	};
 }
 
-/* The law's steps are those of the flows that wait, each with its weight. */
+/* The law's steps are those of the flows that wait, each with its weight, and bounded in all: there
+ * is room for so many steps, not for so many flows. Flows are below 2^16, weights below 2^13.
+ */
 static void bd_weigh(struct bd_host *h, const struct bd_par *par)
 {
-	u32 flows = clamp_t(u32, (h->flows + BIT(BD_FLOWS_SHIFT - 1)) >> BD_FLOWS_SHIFT, 1,
-			    BD_WEIGHT_MAX);
+	u32 flows = max_t(u32, (h->flows + BIT(BD_FLOWS_SHIFT - 1)) >> BD_FLOWS_SHIFT, 1);
 	struct hp_conf cf = {
 		.line_bps = 8 * par->line_bytes, .eta_permille = BD_ETA_PERMILLE,
 		.stages = BD_STAGES, .flows = BD_FLOWS,

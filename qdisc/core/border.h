@@ -25,9 +25,10 @@
  *
  * One loop for a host, its queues in turn, instead of one for each flow: 64 flows' additive
  * steps are more than a line has room for, and rounds of flows with less than a packet in a
- * round trip do not end. The step is that of as many flows as wait, BD_WEIGHT_MAX at most, so
- * that a host's flows have the shares that they would have alone. The operator may give these
- * flows another weight beside those of the datacenter: it multiplies the step, as in HPCC.
+ * round trip do not end. The step is that of as many flows as wait, so that a host's flows have the
+ * shares that they would have alone. The operator may give these flows another weight beside those
+ * of the datacenter: it multiplies the step, as in HPCC. Weights times flows are BD_WEIGHT_MAX at
+ * most.
  *
  * A round is over when something is acknowledged that left its queue after the round began, and
  * had not left before: there is no number on the wire. If nothing is (a packet of the flow

@@ -561,6 +561,17 @@ TEST(steps_are_those_of_flows_that_wait)
 	one.round_ns = 0;
 	bd_echo(&one, &one_flow, &one_par, 0, fl_load_code(1), 3000000000);
 	CHECK_EQ(one.weight_milli, 1000U * BD_WEIGHT_MAX);
+	/* weights count in all, not flows: 64 of little weight have theirs */
+	one.flows = 64 << BD_FLOWS_SHIFT;
+	one_par.weight_milli = 10;
+	one.round_ns = 0;
+	bd_echo(&one, &one_flow, &one_par, 0, fl_load_code(1), 4000000000);
+	CHECK_EQ(one.weight_milli, 640U);
+	one.flows = 4096 << BD_FLOWS_SHIFT;
+	one_par.weight_milli = 8000;
+	one.round_ns = 0;
+	bd_echo(&one, &one_flow, &one_par, 0, fl_load_code(1), 5000000000);
+	CHECK_EQ(one.weight_milli, 1000U * BD_WEIGHT_MAX);
 }
 
 /* Ports do not agree on the time to the microsecond. */
@@ -743,6 +754,20 @@ TEST(least_weight)
 	for (i = 0; i < s.cross; i++)
 		CHECK_MSG(run.flow[i].bd.queue_bytes < 10 * wire(), "%u",
 			  run.flow[i].bd.queue_bytes);
+	pn_free(&run.net);
+}
+
+/* Little weights add up to what many flows to one host have. */
+TEST(many_flows_of_little_weight)
+{
+	struct setup s = figure9;
+	double part;
+
+	s.hosts = 1;
+	s.cross = 32;
+	part = weigh(&s, 25, 60, 120);
+	CHECK_MSG(part > .9 && part < 1.2, "%.3f", part);
+	CHECK_MSG(jain(0, 32) > .95, "%.4f", jain(0, 32));
 	pn_free(&run.net);
 }
 
