@@ -43,6 +43,7 @@
  * @ack: acknowledgment number, if @acks
  * @acks: it has one
  * @syn: SYN is set
+ * @fin: FIN is set, which has a sequence number
  * @ends: FIN or RST is set
  * @at: offset of the option with a load in the header, 0: there is none
  * @forward: its first half
@@ -60,6 +61,7 @@ struct fabric_segment {
 	u32 ack;
 	bool acks;
 	bool syn;
+	bool fin;
 	bool ends;
 	int at;
 	u16 forward;
@@ -122,7 +124,8 @@ static bool fabric_segment_read(const struct sk_buff *skb, struct fabric_segment
 	s->ack = ntohl(tcp->ack_seq);
 	s->acks = tcp->ack;
 	s->syn = tcp->syn;
-	s->ends = tcp->fin || tcp->rst;
+	s->fin = tcp->fin;
+	s->ends = s->fin || tcp->rst;
 	s->at = max(fabric_opt_find(th, s->header_bytes, &fabric_flows_option), 0);
 	if (s->syn)
 		s->at = 0;
@@ -131,6 +134,12 @@ static bool fabric_segment_read(const struct sk_buff *skb, struct fabric_segment
 		s->reverse = th[s->at + 6] << 8 | th[s->at + 7];
 	}
 	return true;
+}
+
+/* The number that acknowledges all of it; of a SYN nobody asks. */
+static u32 fabric_segment_end(const struct fabric_segment *s)
+{
+	return s->seq + s->payload_bytes + s->fin;
 }
 
 /* Puts a half of the option into the packet. */
@@ -327,6 +336,8 @@ static struct fabric_flow *fabric_segment_in(struct fabric_border_port *p, struc
 		return NULL;
 	}
 	flow = fabric_flow_of(p, conn, &key, s, now_ns);
+	if (!flow && s->fin && conn && conn->flow)
+		bd_pass(&conn->flow->bd, fabric_segment_end(s));
 	if (flow && conn && s->at && fl_load_type(s->forward) == FL_LOAD_OPEN) {
 		conn->arrived = s->forward & FL_LOAD_MAX;
 		conn->arrives = true;
@@ -419,7 +430,7 @@ static void fabric_host_leave(struct fabric_sched *q, struct fabric_host *host, 
 	if (!flow->fifo.head)
 		list_del_init(&flow->turn);
 	if (fabric_segment_read(skb, &s))
-		end = s.seq + s.payload_bytes;
+		end = fabric_segment_end(&s);
 	rb_erase_cached(&host->due, &p->due);
 	bd_leave(&host->bd, &flow->bd, &p->par, len, fabric_wire_bytes(q, skb), end, now_ns);
 	if (s.at && fl_load_type(s.forward) == FL_LOAD_OPEN)

@@ -184,7 +184,7 @@ static bool bd_before(u32 a, u32 b)
  * @par: parameters
  * @bytes: of the packet
  * @wire_bytes: of it on the line
- * @end: sequence number behind its data
+ * @end: sequence number behind its data, and its FIN
  * @now_ns: time
  */
 void bd_leave(struct bd_host *h, struct bd_flow *f, const struct bd_par *par, u32 bytes,
@@ -206,6 +206,17 @@ void bd_leave(struct bd_host *h, struct bd_flow *f, const struct bd_par *par, u3
 	f->round = h->round;
 	f->mark = end;
 	f->mark_ns = now_ns;
+}
+
+/**
+ * bd_pass() - the end of a flow leaves without having waited: nothing of it did
+ * @f: the flow
+ * @end: sequence number behind the FIN
+ */
+void bd_pass(struct bd_flow *f, u32 end)
+{
+	if (f->left && bd_before(f->end, end))
+		f->end = end;
 }
 
 /* Can that be an acknowledgment of what has left? */

@@ -11,6 +11,7 @@
  *	bd_arrive()	a packet waits
  *	bd_ready_ns()	when the host's next packet may leave
  *	bd_leave()	it leaves
+ *	bd_pass()	a FIN leaves without having waited
  *	bd_echo()	an ACK with the load that a packet met behind the router
  *	bd_tell()	what to tell the sender in it
  *
@@ -160,6 +161,7 @@ void bd_wake(struct bd_host *h, const struct bd_par *par, u64 now_ns);
 void bd_arrive(struct bd_host *h, struct bd_flow *f, u32 bytes, u64 now_ns);
 void bd_leave(struct bd_host *h, struct bd_flow *f, const struct bd_par *par, u32 bytes,
 	      u32 wire_bytes, u32 end, u64 now_ns);
+void bd_pass(struct bd_flow *f, u32 end);
 void bd_forget(struct bd_host *h, struct bd_flow *f, u32 bytes);
 bool bd_acks(const struct bd_flow *f, u32 ack);
 void bd_echo(struct bd_host *h, struct bd_flow *f, const struct bd_par *par, u32 ack,

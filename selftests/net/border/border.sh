@@ -143,6 +143,20 @@ test_shown()
 	expect "hosts as text" "$(grep -c '^    host 10.0.3.2 rate [0-9.]*[mg]bit' /run/shown)" -eq 1
 }
 
+# Who acknowledges the end of a connection is believed, too.
+test_ends()
+{
+	for bytes in 1000 30000; do
+		for cc in hpcc mlcc; do
+			flowgen -f ba -t bb -a 10.0.3.2 -c $cc -n 20 -b $bytes > /run/a || fault "flows"
+		done
+	done
+	cc=''
+	expect "credits" "$(border b2 credits)" -ge 80
+	expect "not believed" "$(border b2 refused)" -eq 0
+	empty
+}
+
 # Data without the option does not wait, and no role changes while there is a port.
 test_others()
 {
@@ -464,6 +478,6 @@ show_state()
 # The stack distrusts times below 1 us, and booting takes none here.
 sleep 0.01
 load_modules lablink fairlane tcp_hpcc tcp_mlcc sch_fabric || exit 1
-tests=${*:-both_families mlcc shown others both_ways forged messages first_flight messages_alone forged_messages ports_that_go
+tests=${*:-both_families mlcc shown ends others both_ways forged messages first_flight messages_alone forged_messages ports_that_go
 	bands_that_go strangers host_full many}
 run_tests 1 $tests

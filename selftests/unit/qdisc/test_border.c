@@ -463,6 +463,8 @@ TEST(what_was_not_sent_is_not_acknowledged)
 {
 	alone(0);
 	CHECK(!bd_acks(&one_flow, 0));
+	bd_pass(&one_flow, 1);
+	CHECK(!bd_acks(&one_flow, 1));
 	passes(2 * FULL, 0);
 	CHECK(bd_acks(&one_flow, 2 * FULL));
 	CHECK(bd_acks(&one_flow, 0));
@@ -472,6 +474,12 @@ TEST(what_was_not_sent_is_not_acknowledged)
 	/* a retransmission does not take back what has left */
 	passes(FULL, 10);
 	CHECK_EQ(one_flow.end, 2 * FULL);
+	/* a FIN that did not wait: behind it, but not behind an old one */
+	bd_pass(&one_flow, 2 * FULL + 1);
+	CHECK(bd_acks(&one_flow, 2 * FULL + 1));
+	CHECK(!bd_acks(&one_flow, 2 * FULL + 2));
+	bd_pass(&one_flow, FULL + 1);
+	CHECK_EQ(one_flow.end, 2 * FULL + 1);
 	one_flow.shared = true;
 	CHECK(bd_acks(&one_flow, 99 * FULL));
 }
