@@ -191,10 +191,11 @@ void bd_leave(struct bd_host *h, struct bd_flow *f, const struct bd_par *par, u3
 	      u32 wire_bytes, u32 end, u64 now_ns)
 {
 	u64 from_ns = max_t(u64, h->next_ns + BD_BURST_NS, now_ns) - BD_BURST_NS;
+	s64 waiting;
 
 	h->next_ns = from_ns + mul_u64_u64_div_u64(wire_bytes, NSEC_PER_SEC, h->hp.rate);
-	h->flows += ((s32)(h->waiting << BD_FLOWS_SHIFT) - (s32)h->flows) >>
-		    BD_FLOWS_EWMA_SHIFT;
+	waiting = (s64)min_t(u32, h->waiting, BD_FLOWS_COUNTED) << BD_FLOWS_SHIFT;
+	h->flows += (waiting - h->flows) >> BD_FLOWS_EWMA_SHIFT;
 	dqm_packet(&f->dqm, &par->dqm);
 	bd_forget(h, f, bytes);
 	if (f->left && !bd_before(f->end, end))

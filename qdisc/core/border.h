@@ -55,6 +55,8 @@
 #define BD_WEIGHT_MAX		8
 /* Fractional bits of flows that wait. */
 #define BD_FLOWS_SHIFT		16
+/* More flows count as so many: an average has 32 bits. */
+#define BD_FLOWS_COUNTED	65535
 /* The average moves by 1 / 2^this at each packet. */
 #define BD_FLOWS_EWMA_SHIFT	6
 /* Loads are those of so many packets at least, at the hosts' line. */

@@ -542,6 +542,21 @@ TEST(a_sender_is_told_in_steps)
 	CHECK(one_flow.dqm.tell < told);
 }
 
+TEST(more_flows_than_can_be_counted)
+{
+	u32 i, before = 0;
+
+	alone(0);
+	one.waiting = 100000;
+	for (i = 0; i < 2000; i++) {
+		passes(i * FULL, i * 12304ULL);
+		CHECK(one.flows >= before);
+		before = one.flows;
+	}
+	CHECK(one.flows >> BD_FLOWS_SHIFT >= 65000);
+	CHECK(bd_share(&one) > 0);
+}
+
 TEST(steps_are_those_of_flows_that_wait)
 {
 	u32 i, before;
