@@ -242,6 +242,13 @@ static int __net_init fl_base_rtt_net_init(struct net *net)
 	return 0;
 }
 
+static void __net_exit fl_base_rtt_net_pre_exit(struct net *net)
+{
+	struct fl_base_rtt_net *bn = net_generic(net, fl_base_rtt_net_id);
+
+	fl_paths_close(&bn->paths);
+}
+
 static void __net_exit fl_base_rtt_net_exit(struct net *net)
 {
 	struct fl_base_rtt_net *bn = net_generic(net, fl_base_rtt_net_id);
@@ -251,6 +258,7 @@ static void __net_exit fl_base_rtt_net_exit(struct net *net)
 
 static struct pernet_operations fl_base_rtt_net_ops = {
 	.init = fl_base_rtt_net_init,
+	.pre_exit = fl_base_rtt_net_pre_exit,
 	.exit = fl_base_rtt_net_exit,
 	.id = &fl_base_rtt_net_id,
 	.size = sizeof(struct fl_base_rtt_net),

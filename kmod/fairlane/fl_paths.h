@@ -18,9 +18,11 @@
  * struct fl_paths - a table of paths; zeroed, it is empty
  * @row: FL_PATHS_ROWS arrays of 2^FL_PATHS_ROW_SHIFT entries; NULL until a flow wants a
  *	place there. A row stays until the table goes.
+ * @closed: there will be no new row
  */
 struct fl_paths {
 	void *row[FL_PATHS_ROWS];
+	bool closed;
 };
 
 /**
@@ -29,7 +31,8 @@ struct fl_paths {
  * @key: of the path
  * @bytes: size of an entry
  *
- * Context: any. Return: the entry, which may be another path's; NULL where there is no row.
+ * Context: the lock of a socket that holds the namespace, or RCU; the entry is used as long.
+ * Return: the entry, which may be another path's; NULL where there is no row.
  */
 static inline void *fl_paths_find(const struct fl_paths *t, u32 key, size_t bytes)
 {
@@ -42,6 +45,7 @@ static inline void *fl_paths_find(const struct fl_paths *t, u32 key, size_t byte
 }
 
 void *fl_paths_make(struct fl_paths *t, u32 key, size_t bytes);
+void fl_paths_close(struct fl_paths *t);
 void fl_paths_free(struct fl_paths *t);
 
 #endif /* _FL_PATHS_H */

@@ -256,6 +256,13 @@ static int __net_init fl_speed_net_init(struct net *net)
 	return 0;
 }
 
+static void __net_exit fl_speed_net_pre_exit(struct net *net)
+{
+	struct fl_speed_net *sn = net_generic(net, fl_speed_net_id);
+
+	fl_paths_close(&sn->paths);
+}
+
 static void __net_exit fl_speed_net_exit(struct net *net)
 {
 	struct fl_speed_net *sn = net_generic(net, fl_speed_net_id);
@@ -266,6 +273,7 @@ static void __net_exit fl_speed_net_exit(struct net *net)
 
 static struct pernet_operations fl_speed_net_ops = {
 	.init = fl_speed_net_init,
+	.pre_exit = fl_speed_net_pre_exit,
 	.exit = fl_speed_net_exit,
 	.id = &fl_speed_net_id,
 	.size = sizeof(struct fl_speed_net),
