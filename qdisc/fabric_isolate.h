@@ -87,7 +87,8 @@ struct fabric_way {
  * @joined: it is in the switch's table; changes with the switch's lock held
  * @due: a packet has left the output queue since a parked one came to it
  * @no_path: packets whose path nobody told, of those that were looked at
- * @foretold: packets of which the table tells the port, as others believe it, too
+ * @foretold: packets of which the table tells the port, or, while packets of their flow wait, the
+ *	table before
  * @mistold: those of them for which it is another one; both are counted while there are roots
  * @heir: port of the same device that takes its place when it goes, NULL: none
  * @frames: to be sent

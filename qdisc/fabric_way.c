@@ -203,7 +203,8 @@ static noinline struct fabric_way *fabric_way_search(struct fabric_isolate_port 
 		fabric_way_find(p, t, &key, way);
 	if (!arrives)
 		return way;
-	if (way->generation == t->generation && way->here != PATH_NONE) {
+	/* by the table before, if packets wait that it has told: those after them keep their way */
+	if (way->here != PATH_NONE) {
 		WRITE_ONCE(p->foretold, p->foretold + 1);
 		if (unlikely(way->here != p->index))
 			WRITE_ONCE(p->mistold, p->mistold + 1);
