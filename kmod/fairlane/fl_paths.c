@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Rows of a namespace's table of paths, see fl_paths.h. */
-#include <linux/rcupdate.h>
-#include <linux/slab.h>
-
 #include "fl_paths.h"
 
 /**
@@ -12,14 +9,14 @@
  * @bytes: size of an entry
  *
  * Several may try at once; the first one's row stays. Context: as fl_paths_find().
- * Return: the entry, zeroed if it is new; NULL without memory, or in a table that was closed.
+ * Return: the entry, zeroed if it is new; NULL without memory, or in a closed table.
  */
 void *fl_paths_make(struct fl_paths *t, u32 key, size_t bytes)
 {
 	void **row = &t->row[(key % FL_PATHS) >> FL_PATHS_ROW_SHIFT];
 	void *fresh;
 
-	if (!READ_ONCE(*row) && !READ_ONCE(t->closed)) {
+	if (!READ_ONCE(*row)) {
 		fresh = kcalloc(BIT(FL_PATHS_ROW_SHIFT), bytes,
 				GFP_ATOMIC | __GFP_NOWARN | __GFP_ACCOUNT);
 		if (fresh && cmpxchg(row, NULL, fresh))
@@ -29,38 +26,31 @@ void *fl_paths_make(struct fl_paths *t, u32 key, size_t bytes)
 }
 
 /**
- * fl_paths_close() - there will be no new rows
+ * fl_paths_close() - take all rows away, and let nobody make new ones
  * @t: the table of a namespace that goes
  *
  * Sockets of users are gone. One of the kernel's own may hold no reference on the namespace, and be
- * closed after this by who opened it; a timer of the stack's then asks for its path again.
- * Context: pre_exit of a namespace. The grace period before exit is for those in fl_paths_make().
+ * closed after this by who opened it; a timer of the stack's then asks for its path again, and
+ * finds none. Context: pre_exit of a namespace, once.
  */
 void fl_paths_close(struct fl_paths *t)
 {
-	WRITE_ONCE(t->closed, true);
+	int i;
+
+	for (i = 0; i < FL_PATHS_ROWS; i++)
+		t->old[i] = xchg(&t->row[i], ZERO_SIZE_PTR);
 }
 
 /**
  * fl_paths_free() - free all rows
  * @t: the table, closed
  *
- * Such a timer finds no row, or one that stays until it is through. Where no flow has measured
- * nothing is waited for. Context: exit of a namespace.
+ * Context: exit of a namespace, a grace period after pre_exit: who had found a row is through.
  */
 void fl_paths_free(struct fl_paths *t)
 {
-	void *row[FL_PATHS_ROWS];
-	bool any = false;
 	int i;
 
-	for (i = 0; i < FL_PATHS_ROWS; i++) {
-		row[i] = xchg(&t->row[i], NULL);
-		if (row[i])
-			any = true;
-	}
-	if (any)
-		synchronize_rcu();
 	for (i = 0; i < FL_PATHS_ROWS; i++)
-		kfree(row[i]);
+		kfree(t->old[i]);
 }

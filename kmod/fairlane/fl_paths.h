@@ -7,6 +7,7 @@
 #ifndef _FL_PATHS_H
 #define _FL_PATHS_H
 
+#include <linux/slab.h>
 #include <linux/types.h>
 
 /* Paths of a table, and of a row. */
@@ -17,12 +18,12 @@
 /**
  * struct fl_paths - a table of paths; zeroed, it is empty
  * @row: FL_PATHS_ROWS arrays of 2^FL_PATHS_ROW_SHIFT entries; NULL until a flow wants a
- *	place there. A row stays until the table goes.
- * @closed: there will be no new row
+ *	place there. A row stays until the table is closed; ZERO_SIZE_PTR from then on
+ * @old: the rows of a closed table
  */
 struct fl_paths {
 	void *row[FL_PATHS_ROWS];
-	bool closed;
+	void *old[FL_PATHS_ROWS];
 };
 
 /**
@@ -41,7 +42,9 @@ static inline void *fl_paths_find(const struct fl_paths *t, u32 key, size_t byte
 
 	/* pairs with cmpxchg() of fl_paths_make(): entries are zeroed before they are seen */
 	row = smp_load_acquire(&t->row[place >> FL_PATHS_ROW_SHIFT]);
-	return row ? row + (place & (BIT(FL_PATHS_ROW_SHIFT) - 1)) * bytes : NULL;
+	if (ZERO_OR_NULL_PTR(row))
+		return NULL;
+	return row + (place & (BIT(FL_PATHS_ROW_SHIFT) - 1)) * bytes;
 }
 
 void *fl_paths_make(struct fl_paths *t, u32 key, size_t bytes);
