@@ -25,6 +25,7 @@
  * @loop_ns: trains are as for an RTT of so much at most, ns
  * @payload_q16: part of the line's bytes that is payload, << 16
  * @wire_bytes: a full packet on the line
+ * @least_segs: segments in a train, at least; fl_sock_gso_segs()
  */
 struct hp_flow {
 	struct fl_guided g;
@@ -36,6 +37,7 @@ struct hp_flow {
 	u32 train_per_rate;
 	u32 loop_ns;
 	u32 payload_q16;
+	u8 least_segs;
 };
 
 static inline struct hp_flow *hp_flow_of(const struct fl_guided *g)

@@ -113,6 +113,7 @@ void hp_configure(const struct sock *sk, const struct fl_guided_sock *gs, struct
 
 	fl->wire_bytes = fl_wire_bytes(sk);
 	fl->payload_q16 = ((u32)fl->g.mss << 16) / fl->wire_bytes;
+	fl->least_segs = fl_sock_gso_segs(sk, pf, cf.line_bps);
 	hp_par_init(&fl->par, &cf);
 	hp_know_window(fl);
 }
@@ -135,7 +136,7 @@ void hp_set(struct sock *sk, struct hp_flow *fl, u64 rate, u64 window)
 	unsigned long payload = mul_u64_u32_shr(rate, fl->payload_q16, 16);
 	u64 pkts = hp_pkts(window, fl->pkts_per_rate);
 
-	fl_guided_train(&fl->g, 1 + hp_pkts(rate, fl->train_per_rate));
+	fl_guided_train(&fl->g, max_t(u64, 1 + hp_pkts(rate, fl->train_per_rate), fl->least_segs));
 	fl_set_wnd(tcp_sk(sk), min_t(u64, pkts, BIT(24)) + HP_EXTRA_PKTS,
 		   max_t(unsigned long, payload, 1000));
 }
