@@ -16,7 +16,8 @@
 #	none	no module of ours is loaded
 #	loaded	all are, nobody uses them
 #	trains	64 segments in a packet, where the control hands out as many
-#	single	a segment in a packet, the default of gso_segs
+#	default	as many as gso_segs 0 and credit_segs 0 mean
+#	single	a segment in a packet
 #
 # Kernel command line: only=CONTROL, for profiles.
 /bin/busybox --install -s /bin
@@ -123,9 +124,14 @@ for _ in 1 2; do
 		[ "${only:-$cc}" != "$cc" ] || transfer trains "$cc"
 	done
 done
-set_all research.gso_segs=1 research.credit_segs=0
 bytes=$((bytes / 4))
-for cc in $(cat /proc/sys/net/ipv4/tcp_available_congestion_control); do
-	[ "${only:-$cc}" != "$cc" ] || transfer single "$cc"
+for when in default single; do
+	case $when in
+	default) set_all research.gso_segs=0 research.credit_segs=0 ;;
+	single)  set_all research.gso_segs=1 research.credit_segs=1 ;;
+	esac
+	for cc in $(cat /proc/sys/net/ipv4/tcp_available_congestion_control); do
+		[ "${only:-$cc}" != "$cc" ] || transfer "$when" "$cc"
+	done
 done
 finish 'done'
