@@ -191,7 +191,9 @@ static inline void dqm_credit(struct dqm_flow *f, const struct dqm_par *par, u64
 		f->tell = dqm_tellable(f, par, f->tell - min_t(u64, f->tell, old - f->credit));
 }
 
-/* Equations 1 to 4: how long packets will wait an RTT_C from now, ns. */
+/* Equations 1 to 4: how long packets will wait an RTT_C from now, ns; 5 s at most, which is longer
+ * than all that it is compared with.
+ */
 static inline u64 dqm_predicted_ns(const struct dqm_flow *f, u64 queue_bytes)
 {
 	u64 in = dqm_bytes(div_u64(f->told_sum, f->steps), f->cross_ns);
@@ -199,7 +201,8 @@ static inline u64 dqm_predicted_ns(const struct dqm_flow *f, u64 queue_bytes)
 	u64 queue = min_t(u64, queue_bytes, DQM_QUEUE_MAX) + in;
 
 	queue = queue > out ? queue - out : 0;
-	return mul_u64_u64_div_u64(queue, DQM_CREDITS * (u64)NSEC_PER_SEC,
+	return mul_u64_u64_div_u64(min_t(u64, queue, f->credit_sum),
+				   DQM_CREDITS * (u64)NSEC_PER_SEC,
 				   max_t(u64, f->credit_sum, 1));
 }
 
@@ -211,9 +214,12 @@ static inline u32 dqm_part(const struct dqm_flow *f, const struct dqm_par *par)
 	return min_t(u64, div64_u64(f->dqm << (DQM_SHIFT - 1), max_t(u64, of, 1)), DQM_ONE);
 }
 
-/* Equation 5. */
+/* Equation 5. The rate is twice the line's at most: a gap that would make it more may be as many
+ * theta as an administrator likes, and their product have more than 64 bits.
+ */
 static inline void dqm_aim(struct dqm_flow *f, const struct dqm_par *par, u64 queue_bytes)
 {
+	u64 most = div64_u64(2 * par->line_bytes, max_t(u64, f->credit, 1));
 	u64 predicted_ns = dqm_predicted_ns(f, queue_bytes), gap;
 	u32 theta_ns = par->theta_ns ?: f->cross_ns;
 
@@ -221,7 +227,8 @@ static inline void dqm_aim(struct dqm_flow *f, const struct dqm_par *par, u64 qu
 		gap = min_t(u64, predicted_ns - par->target_ns, theta_ns);
 		f->dqm = f->credit - mul_u64_u64_div_u64(f->credit, gap, theta_ns);
 	} else {
-		gap = par->target_ns - predicted_ns;
+		gap = min_t(u64, par->target_ns - predicted_ns,
+			    theta_ns * min_t(u64, most, U32_MAX));
 		f->dqm = f->credit + mul_u64_u64_div_u64(f->credit, gap, theta_ns);
 	}
 	f->dqm = max_t(u64, min_t(u64, f->dqm, 2 * par->line_bytes), dqm_least(f, par));

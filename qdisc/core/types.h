@@ -33,12 +33,16 @@ static inline u64 div64_u64_rem(u64 dividend, u64 divisor, u64 *remainder)
 	return dividend / divisor;
 }
 
-/* a * b / c with 128 bits in between. */
+/* a * b / c with 128 bits in between. A result of more than 64 bits is a fault, as the kernel has
+ * it on x86.
+ */
 static inline u64 mul_u64_u64_div_u64(u64 a, u64 b, u64 c)
 {
 	__uint128_t product = a;
 
 	product *= b;
+	if (product / c > UINT64_MAX)
+		__builtin_trap();
 	return product / c;
 }
 

@@ -161,4 +161,46 @@ TEST(anything)
 	}
 }
 
+/* The ends of all that tc accepts: no product is larger than its division bears, which is a fault
+ * in the kernel.
+ */
+TEST(edges)
+{
+	static const u32 ns[] = { 0, 1, 10, 1000, 1000000, 1000000000 };
+	static const u64 line[] = { WIRE, LINE, DQM_RATE_MAX };
+	static const u64 queue[] = { 0, WIRE, BIT(30), DQM_QUEUE_MAX };
+	static struct dqm_flow f;
+	u32 i, k, left;
+
+	for (i = 0; i < 3 * 6 * 6 * 3 * 2 * 3; i++) {
+		struct dqm_par p = {
+			.form = i % 3, .theta_ns = ns[i / 3 % 6], .target_ns = ns[i / 18 % 6],
+			.line_bytes = line[i / 108 % 3], .min_bytes = 1, .wire_bytes = WIRE,
+		};
+
+		left = i / 324;
+		dqm_init(&f, &p, ns[3 + left / 2], 1000, p.line_bytes);
+		for (k = 0; k < 4 * ARRAY_SIZE(queue); k++) {
+			if (left & 1)
+				dqm_credit(&f, &p, k & 8 ? p.line_bytes : 1);
+			dqm_step(&f, &p, queue[k % 4], 1 + k);
+			dqm_packet(&f, &p);
+			CHECK(f.tell && f.tell <= p.line_bytes);
+			CHECK(f.dqm && f.dqm <= 2 * p.line_bytes);
+		}
+	}
+}
+
+/* Twice the line's rate is told also of a theta that is a tenth of what is missing. */
+TEST(short_theta)
+{
+	struct dqm_par p = par(DQM_FILTER, 100000);
+	static struct dqm_flow f;
+
+	dqm_init(&f, &p, RTT_C_NS, RTT_D_NS, CREDIT);
+	f.told_sum = 0;
+	dqm_step(&f, &p, 0, 1);
+	CHECK_EQ(f.dqm, 2 * LINE);
+}
+
 UNIT_MAIN
