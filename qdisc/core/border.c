@@ -186,11 +186,15 @@ static bool bd_before(u32 a, u32 b)
  * @wire_bytes: of it on the line
  * @end: sequence number behind its data, and its FIN
  * @now_ns: time
+ *
+ * Anybody can forge a packet. One that neither follows what left nor is old makes no RTT, and what
+ * comes after it need not follow it: or nothing that is acknowledged would count any more.
  */
 void bd_leave(struct bd_host *h, struct bd_flow *f, const struct bd_par *par, u32 bytes,
 	      u32 wire_bytes, u32 end, u64 now_ns)
 {
 	u64 from_ns = max_t(u64, h->next_ns + BD_BURST_NS, now_ns) - BD_BURST_NS;
+	bool follows = !f->left || end - f->end < BD_ACK_WINDOW;
 	s64 waiting;
 
 	h->next_ns = from_ns + mul_u64_u64_div_u64(wire_bytes, NSEC_PER_SEC, h->hp.rate);
@@ -198,11 +202,11 @@ void bd_leave(struct bd_host *h, struct bd_flow *f, const struct bd_par *par, u3
 	h->flows += (waiting - h->flows) >> BD_FLOWS_EWMA_SHIFT;
 	dqm_packet(&f->dqm, &par->dqm);
 	bd_forget(h, f, bytes);
-	if (f->left && !bd_before(f->end, end))
+	if (f->left && f->end - end < BD_ACK_WINDOW)
 		return;
 	f->end = end;
 	f->left = true;
-	if (f->round == h->round)
+	if (f->round == h->round || !follows)
 		return;
 	f->round = h->round;
 	f->mark = end;
@@ -216,7 +220,7 @@ void bd_leave(struct bd_host *h, struct bd_flow *f, const struct bd_par *par, u3
  */
 void bd_pass(struct bd_flow *f, u32 end)
 {
-	if (f->left && bd_before(f->end, end))
+	if (f->left && end - f->end < BD_ACK_WINDOW)
 		f->end = end;
 }
 

@@ -484,6 +484,37 @@ TEST(what_was_not_sent_is_not_acknowledged)
 	CHECK(bd_acks(&one_flow, 99 * FULL));
 }
 
+/* A packet with the addresses and ports of a flow and any number: the flow's own count after it. */
+TEST(a_forged_packet_is_forgotten)
+{
+	static const u32 forged[] = {
+		BD_ACK_WINDOW / 2 * 3, BIT(31), -(BD_ACK_WINDOW / 2 * 3), -BD_ACK_WINDOW,
+	};
+	u32 i, end = 7 * FULL;
+
+	for (i = 0; i < ARRAY_SIZE(forged); i++) {
+		alone(0);
+		passes(end, 0);
+		bd_echo(&one, &one_flow, &one_par, end, 0, BD_NEAR_MAX_NS);
+		/* it is the first of the round: its ACK comes at once, and is none */
+		passes(end + forged[i], BD_NEAR_MAX_NS);
+		bd_echo(&one, &one_flow, &one_par, end + forged[i], 0, BD_NEAR_MAX_NS + 1);
+		CHECK_EQ(one.base_ns, (u32)BD_NEAR_MAX_NS);
+		passes(end + FULL, BD_NEAR_MAX_NS);
+		CHECK(bd_acks(&one_flow, end));
+		CHECK(bd_acks(&one_flow, end + FULL));
+		CHECK(!bd_acks(&one_flow, end + FULL + 1));
+		/* nor the end of a flow */
+		bd_pass(&one_flow, end + FULL + forged[i]);
+		CHECK(bd_acks(&one_flow, end));
+		CHECK(!bd_acks(&one_flow, end + FULL + 1));
+		/* a round has an RTT again */
+		passes(end + 2 * FULL, BD_NEAR_MAX_NS);
+		bd_echo(&one, &one_flow, &one_par, end + 2 * FULL, 0, BD_NEAR_MAX_NS + 20000);
+		CHECK_EQ(one.base_ns, 20000U);
+	}
+}
+
 TEST(a_round_ends_with_new_data_s_ack_or_after_two_round_trips)
 {
 	u16 calm = fl_load_code((1ULL << FL_LOAD_SHIFT) / 2);
