@@ -264,41 +264,56 @@ static const char *fabric_table_neighbours(struct fabric_table *t)
 }
 
 /* What a walk over a table's switches needs: behind which ports each of them is, at this and at
- * the next distance, and which groups were seen.
+ * the next distance, and each group of next hops between the two.
  */
 struct fabric_table_walk {
 	u64 *now;
 	u64 *next;
-	u32 *seen;
-	u32 number;
+	u64 *by;
 };
+
+/* Lets others have the processor. Return: false: the walk is to end. */
+static bool fabric_table_rest(void)
+{
+	cond_resched();
+	return !fatal_signal_pending(current);
+}
 
 /* Notes what is at distance @hop, and looks what comes after it. Return: false: it was to end. */
 static bool fabric_table_step(struct fabric_table *t, struct fabric_table_walk *w,
 			      unsigned int hop)
 {
 	u32 switches = t->paths.switches, at;
+	bool last = hop + 1 == PYR_HOPS_MAX;
 	u64 left;
 
 	memset(w->next, 0, switches * sizeof(*w->next));
+	memset(w->by, 0, t->paths.groups * sizeof(*w->by));
 	for (at = 0; at < switches; at++) {
 		if (!w->now[at])
 			continue;
 		for (left = w->now[at]; left; left &= left - 1)
 			t->reach[(size_t)__ffs64(left) * switches + at] |= BIT(hop);
-		if (hop + 1 == PYR_HOPS_MAX)
+		if (last)
 			continue;
-		path_reach_from(&t->paths, at, w->now[at], w->next, w->seen, ++w->number);
-		cond_resched();
-		if (fatal_signal_pending(current))
+		path_reach_from(&t->paths, at, w->now[at], w->by);
+		if (!fabric_table_rest())
+			return false;
+	}
+	for (at = 0; at < t->paths.groups; at++) {
+		if (!w->by[at])
+			continue;
+		path_reach_by(&t->paths, at, w->by[at], w->next);
+		if (!fabric_table_rest())
 			return false;
 	}
 	swap(w->now, w->next);
 	return true;
 }
 
-/* Which switches can come after those behind the own ports, and how far. A table as large as
- * they may be takes seconds: nothing is locked. Return: NULL, or why it was not found out.
+/* Which switches can come after those behind the own ports, and how far. Nothing of ours is locked,
+ * but who adds or removes a family waits for requests of all families, and those after him for him:
+ * so the walk takes no longer than the table is large. Return: NULL, or why it was not found out.
  */
 static const char *fabric_table_reach(struct fabric_table *t)
 {
@@ -308,13 +323,12 @@ static const char *fabric_table_reach(struct fabric_table *t)
 	bool going = true;
 	void *memory;
 
-	memory = kvzalloc(2 * switches * sizeof(u64) + t->paths.groups * sizeof(u32),
-			  GFP_KERNEL_ACCOUNT);
+	memory = kvzalloc((2 * switches + t->paths.groups) * sizeof(u64), GFP_KERNEL_ACCOUNT);
 	if (!memory)
 		return "no memory";
 	w.now = memory;
 	w.next = w.now + switches;
-	w.seen = (u32 *)(w.next + switches);
+	w.by = w.next + switches;
 	memset(t->reach, 0, (size_t)FABRIC_PORTS_MAX * switches);
 	for (port = 0; port < FABRIC_PORTS_MAX; port++) {
 		if (t->next[port] != PATH_NONE)

@@ -212,24 +212,25 @@ void path_find(const struct path_table *t, u16 next, u16 dest,
 		path->hops = 0;
 }
 
-void path_reach_from(const struct path_table *t, u16 at, u64 ports, u64 *next, u32 *seen,
-		     u32 walk)
+void path_reach_from(const struct path_table *t, u16 at, u64 ports, u64 *by)
 {
 	const u16 *route = &t->route[(u32)at * t->dests];
-	const struct path_group *group;
-	u32 dest, i;
-	u16 to;
+	u32 dest;
 
 	for (dest = 0; dest < t->dests; dest++) {
-		if (route[dest] == PATH_NONE || seen[route[dest]] == walk)
-			continue;
-		seen[route[dest]] = walk;
-		group = &t->group[route[dest]];
-		for (i = 0; i < group->count; i++) {
-			to = t->via[group->first + i].to;
-			if (to != PATH_NONE)
-				next[to] |= ports;
-		}
+		if (route[dest] != PATH_NONE)
+			by[route[dest]] |= ports;
+	}
+}
+
+void path_reach_by(const struct path_table *t, u16 group, u64 ports, u64 *next)
+{
+	const struct path_via *via = &t->via[t->group[group].first];
+	u32 i;
+
+	for (i = 0; i < t->group[group].count; i++) {
+		if (via[i].to != PATH_NONE)
+			next[via[i].to] |= ports;
 	}
 }
 

@@ -176,20 +176,27 @@ void path_find(const struct path_table *table, u16 next, u16 dest,
 	       const struct path_flow *flow, struct pyr_path *path);
 
 /**
- * path_reach_from() - which switches come after a switch
+ * path_reach_from() - by which groups of next hops a switch's routes lead
  * @table: a checked table
  * @at: index of the switch
  * @ports: behind which of the own ports it is, a bit for each
- * @next: one for each switch: @ports are added to those that come after @at
- * @seen: one for each group: the number of the walk that last looked at it
- * @walk: number of this walk, not 0 and another each time
+ * @by: one for each group: @ports are added to those of the switch's routes
  *
- * The caller goes from distance to distance, over the switches that are there, and may
- * rest in between: a table can be large. Each looks at the switch's routes, and once at each of
- * their groups.
+ * The caller goes from distance to distance: over the switches that are there, then, with
+ * path_reach_by(), over the groups. So each route and each next hop of the table is looked at once
+ * for a distance, also where the routes of all switches are those of large groups. He may rest in
+ * between.
  */
-void path_reach_from(const struct path_table *table, u16 at, u64 ports, u64 *next,
-		     u32 *seen, u32 walk);
+void path_reach_from(const struct path_table *table, u16 at, u64 ports, u64 *by);
+
+/**
+ * path_reach_by() - which switches come after those whose routes lead by a group
+ * @table: a checked table
+ * @group: index of the group
+ * @ports: of path_reach_from(), for this group
+ * @next: one for each switch: @ports are added to those that the group leads to
+ */
+void path_reach_by(const struct path_table *table, u16 group, u64 ports, u64 *next);
 
 /**
  * path_reaches() - can a packet for a neighbour pass a congestion root?
