@@ -123,7 +123,11 @@ u8 bfc_pick(struct bfc_port *p)
 	index = bfc_bit_from(p->ready, p->queues,
 			     index + 1 < p->queues ? index + 1 : 0);
 	p->turn = index;
-	/* No packet is larger: now it may send one. */
+	/* No packet is larger: now it may send one. Of a turn that a neighbour ended nothing is
+	 * left, or who holds a flow back and lets it go on would save up for it.
+	 */
+	if (p->queue[index].deficit > 0)
+		p->queue[index].deficit = 0;
 	p->queue[index].deficit += p->quantum;
 	return index;
 }

@@ -60,6 +60,18 @@ static inline unsigned int fabric_order_after(u32 mask, unsigned int turn)
 	return __ffs(above ? above : mask);
 }
 
+/* The band whose turn it was may not go on, and the turn is another's: what is left of it is lost,
+ * but for what did not suffice for a packet. Or who is held back again and again would save up.
+ */
+static inline void fabric_order_break(struct fabric_order *o, unsigned int band,
+				      fabric_head_fn head, void *context)
+{
+	u32 bytes = head(context, band);
+
+	if (o->deficit[band] >= bytes)
+		o->deficit[band] = bytes ? bytes - 1 : 0;
+}
+
 /**
  * fabric_order_next() - whose turn is it? The caller then takes that packet.
  * @o: the order
@@ -80,8 +92,11 @@ static inline int fabric_order_next(struct fabric_order *o, u32 allowed,
 
 	if (mask & o->strict)
 		return __ffs(mask & o->strict);
-	if (!(mask & (1U << turn)))
+	if (!(mask & (1U << turn))) {
+		if (mask & (mask - 1) && o->deficit[turn])
+			fabric_order_break(o, turn, head, context);
 		goto next;
+	}
 	while (mask & (mask - 1)) {
 		bytes = head(context, turn);
 		/* Also false if there are none. */

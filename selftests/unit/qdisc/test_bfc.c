@@ -71,6 +71,42 @@ TEST(round_robin_by_bytes)
 		CHECK_NEAR(sent[i], 900000, 2 * 9000);
 }
 
+/* A neighbour that holds a flow back after each of its packets saves nothing up for it. */
+TEST(a_turn_that_was_ended_is_lost)
+{
+	int i, in_turn = 0;
+	u8 a, b = 0;
+
+	bfc_init(&port, 8);
+	a = bfc_arrive(&port, 70, 100);
+	for (i = 0; i < 2000; i++) {
+		bfc_arrive(&port, 70, 100);
+		b = bfc_arrive(&port, 2000, 1500);
+	}
+	for (i = 0; i < 1000; i++) {
+		while (bfc_pick(&port) != a) {
+			bfc_take(&port, b, 1500);
+			bfc_leave(&port, 2000);
+		}
+		bfc_take(&port, a, 100);
+		bfc_leave(&port, 70);
+		bfc_hear(&port, 1, 1ULL << 6, 3);
+		CHECK_EQ(bfc_pick(&port), b);
+		bfc_hear(&port, 1, 0, 3);
+		bfc_take(&port, b, 1500);
+		bfc_leave(&port, 2000);
+	}
+	while (bfc_pick(&port) != a) {
+		bfc_take(&port, b, 1500);
+		bfc_leave(&port, 2000);
+	}
+	for (; bfc_pick(&port) == a; in_turn++) {
+		bfc_take(&port, a, 100);
+		bfc_leave(&port, 70);
+	}
+	CHECK_EQ(in_turn, (BFC_QUANTUM_BYTES + 99) / 100);
+}
+
 TEST(a_flow_waits)
 {
 	u16 flow[128] = { 0 };

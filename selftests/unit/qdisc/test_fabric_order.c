@@ -184,6 +184,49 @@ TEST(idle_band_loses_its_deficit)
 	CHECK_EQ(s.order.deficit[s.order.turn], 0U);
 }
 
+/* A band that may not send after each of its packets, as one with a rate or one that a neighbour
+ * pauses, has no more of the line afterwards than it would have.
+ */
+TEST(a_band_that_is_held_back_saves_nothing_up)
+{
+	static const u32 weights[] = { 10, 1, 1 };
+	struct source s;
+	int i, in_turn;
+
+	set_up(&s, 3, weights, 1514, 1514);
+	for (i = 0; i < 1000; i++) {
+		while (serve(&s, ~0U))
+			;
+		CHECK(serve(&s, ~1U) > 0);
+	}
+	while (!serve(&s, ~0U))
+		;
+	while (serve(&s, ~0U))
+		;
+	for (in_turn = 1; !serve(&s, ~0U); in_turn++)
+		;
+	CHECK_LE(in_turn, 11);
+}
+
+/* Nor does it lose its turn to a lone other, or what small turns have to add up for a packet. */
+TEST(a_band_that_is_held_back_has_its_share)
+{
+	static const u32 weights[] = { 10, 1, 1 };
+	struct source s;
+	int i;
+
+	set_up(&s, 2, weights, 1514, 1514);
+	for (i = 0; i < 1000; i++)
+		serve(&s, i & 1 ? ~1U : ~0U);
+	CHECK(s.sent[0] * 10 >= s.sent[1] * 8);
+	set_up(&s, 3, weights, 1514, 1514);
+	for (i = 0; i < 3; i++)
+		s.order.quantum[i] = 256;
+	for (i = 0; i < 60000; i++)
+		serve(&s, i % 7 ? ~0U : ~1U);
+	CHECK(s.sent[0] * 10 >= s.sent[1] * 8);
+}
+
 TEST(smallest_quantum_and_largest_packet_come_to_an_end)
 {
 	struct source s = { .min_bytes = 1 << 20, .max_bytes = 1 << 20,
