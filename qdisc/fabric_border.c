@@ -288,7 +288,6 @@ int fabric_border_join(struct Qdisc *sch, const struct fabric_border_config *set
 	p->settings = *settings;
 	p->ifindex = dev->ifindex;
 	p->due = RB_ROOT_CACHED;
-	p->quantum = psched_mtu(dev);
 	BUILD_BUG_ON(BD_WEIGHT_MAX * HP_WEIGHT_ONE_MILLI != FABRIC_FLOW_WEIGHT_MAX_MILLI);
 	bd_par_init(&p->par, settings->host_bps ?: line_bps, settings->weight_milli,
 		    settings->form, settings->wait_ns, settings->theta_ns);

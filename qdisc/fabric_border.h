@@ -136,7 +136,7 @@ struct fabric_conn {
  * @ifindex: its device
  * @due: hosts with packets, the first to be served first
  * @packets: that wait
- * @quantum: bytes of a queue's turn
+ * @quantum: bytes of a queue's turn: of the largest packet so far, so that a turn has room for any
  */
 struct fabric_border_port {
 	struct fabric_border *router;

@@ -300,6 +300,7 @@ static void fabric_flow_push(struct fabric_sched *q, struct fabric_flow *flow,
 		bd_wake(&host->bd, &p->par, now_ns);
 		fabric_host_queue(host);
 	}
+	p->quantum = max(p->quantum, len);
 	if (!flow->fifo.head) {
 		flow->deficit = p->quantum;
 		list_add_tail(&flow->turn, &host->turns);
@@ -401,7 +402,9 @@ int fabric_border_arrive(struct fabric_sched *q, struct fabric_band *band,
 	return 1;
 }
 
-/* The queue whose turn it is; one of more packets than its turn has lets the next go first. */
+/* The queue whose turn it is; one of more packets than its turn has lets the next go first. No
+ * packet is larger than a turn: after one more each of them may send.
+ */
 static struct fabric_flow *fabric_host_turn(struct fabric_host *host)
 {
 	struct fabric_flow *flow;

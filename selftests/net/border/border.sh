@@ -438,6 +438,39 @@ test_host_full()
 	empty
 }
 
+# What is told is bounded where tc accepts what makes no sense: a target of a second is to be
+# reached in 1 ns, of a line of 10 Tbit/s.
+test_numbers_at_their_ends()
+{
+	for form in filter damped printed; do
+		tc -n b2 qdisc del dev east root
+		tc -n b2 qdisc replace dev east root handle 1: fabric limit 64mb stamp load role lan \
+			host-rate 10tbit flow-delay 1s flow-theta 1ns flow-form $form || fault "$form"
+		flows 4 10:all:mark 30:all:mark
+		expect "$form: told" "$(border b2 told)" -ge 100
+		expect "$form: sent, permille" $(($(all 30 bytes) * 1000 / 20 / 117035)) -ge 700
+	done
+	empty
+}
+
+# Queues have their turns whatever the device says of the largest packet: of 2^31 bytes with their
+# header no turn would have an end.
+test_turns_of_any_mtu()
+{
+	ip -n b2 link add copies type dummy || fault "device"
+	ip -n b2 link set copies mtu 2147483634 up || fault "mtu"
+	tc -n b2 qdisc replace dev copies root handle 1: fabric limit 64mb stamp load speed 1gbit \
+		role lan || fault "port"
+	tc -n b2 qdisc replace dev west clsact || fault "clsact"
+	tc -n b2 filter add dev west ingress matchall action mirred egress mirror dev copies || fault "copies"
+	flows 4 20:all:mark
+	tc -n b2 qdisc del dev west clsact
+	expect "copies that waited" "$(stat b2 copies .fabric.border.queued)" -ge 500
+	expect "copies that left" "$(stat b2 copies .packets)" -ge 500
+	ip -n b2 link del copies
+	empty
+}
+
 # More connections than have room in one message, and than a router may know: those beyond
 # share a queue, and all are served.
 test_many()
@@ -479,5 +512,5 @@ show_state()
 sleep 0.01
 load_modules lablink fairlane tcp_hpcc tcp_mlcc sch_fabric || exit 1
 tests=${*:-both_families mlcc shown ends others both_ways forged messages first_flight messages_alone forged_messages ports_that_go
-	bands_that_go strangers host_full many}
+	bands_that_go strangers host_full numbers_at_their_ends turns_of_any_mtu many}
 run_tests 1 $tests
