@@ -157,7 +157,8 @@ struct fabric_border_port {
  * @lock: protects all below; nests in root locks
  * @lan: devices towards the datacenter, 0: none
  * @nconns: connections
- * @cross_ns: what a handshake last told
+ * @cross_ns: what handshakes have told, for connections that have told nothing
+ * @crossed: one has
  * @count: by FABRIC_BORDER_*
  * @lru: connections, the one not seen for longest first
  * @conns: table of connections
@@ -175,6 +176,7 @@ struct fabric_border {
 	int lan[FABRIC_LANS_MAX];
 	unsigned int nconns;
 	u32 cross_ns;
+	bool crossed;
 	u64 count[FABRIC_BORDER_MAX + 1];
 	struct list_head lru;
 	struct hlist_head conns[FABRIC_CONNS_HASH];

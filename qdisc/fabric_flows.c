@@ -172,7 +172,8 @@ static void fabric_segment_key(const struct fabric_segment *s, bool out,
 
 static u32 fabric_since(u64 from_ns, u64 now_ns)
 {
-	return clamp_t(u64, now_ns - from_ns, BD_NEAR_MIN_NS, NSEC_PER_SEC);
+	/* another processor's time may be earlier */
+	return clamp_t(s64, now_ns - from_ns, BD_NEAR_MIN_NS, NSEC_PER_SEC);
 }
 
 /* A SYN, or what follows one, goes to the other datacenter. */
@@ -191,7 +192,9 @@ static void fabric_handshake_in(struct fabric_border *router, struct fabric_conn
 {
 	if (conn->out_ns && !conn->cross_ns) {
 		conn->cross_ns = fabric_since(conn->out_ns, now_ns);
-		router->cross_ns = conn->cross_ns;
+		router->cross_ns = router->crossed ? bd_cross_ns(router->cross_ns, conn->cross_ns) :
+						     conn->cross_ns;
+		router->crossed = true;
 	}
 	conn->out_ns = 0;
 	if (syn)

@@ -153,6 +153,19 @@ static inline u8 bd_time(const struct bd_host *h, const struct bd_par *par)
 					BD_NEAR_DEFAULT_NS);
 }
 
+/**
+ * bd_cross_ns() - RTT_C of connections whose handshake nobody has seen
+ * @known_ns: what others' were, ns
+ * @told_ns: what one more was, ns
+ *
+ * A host may take a second for its answer, or somebody who forges one next to no time: one
+ * handshake moves by an eighth what all others go by.
+ */
+static inline u32 bd_cross_ns(u32 known_ns, u32 told_ns)
+{
+	return clamp_t(u32, told_ns, known_ns - known_ns / 8, known_ns + known_ns / 8);
+}
+
 void bd_par_init(struct bd_par *par, u64 line_bps, u32 weight_milli, enum dqm_form form,
 		 u32 wait_ns, u32 theta_ns);
 void bd_host_init(struct bd_host *h, const struct bd_par *par, u64 now_ns);

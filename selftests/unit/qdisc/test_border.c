@@ -555,6 +555,22 @@ TEST(a_round_ends_with_new_data_s_ack_or_after_two_round_trips)
 	CHECK_EQ(one.round, 5U);
 }
 
+/* One of many handshakes that takes a second, or no time, changes little for the others. */
+TEST(one_handshake_is_not_believed_of_all)
+{
+	u32 ns = 1000000, i;
+
+	CHECK_EQ(bd_cross_ns(ns, 1010000), 1010000U);
+	CHECK_EQ(bd_cross_ns(ns, 1000000000), 1125000U);
+	CHECK_EQ(bd_cross_ns(ns, BD_NEAR_MIN_NS), 875000U);
+	CHECK_EQ(bd_cross_ns(BD_NEAR_MIN_NS, BD_NEAR_MIN_NS), (u32)BD_NEAR_MIN_NS);
+	CHECK_EQ(bd_cross_ns(1000000000, 1000000000), 1000000000U);
+	/* all of them do */
+	for (i = 0; i < 20; i++)
+		ns = bd_cross_ns(ns, 5000000);
+	CHECK_EQ(ns, 5000000U);
+}
+
 TEST(a_sender_is_told_in_steps)
 {
 	u64 told, step_ns;
