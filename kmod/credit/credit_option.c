@@ -56,8 +56,10 @@ static int fl_credit_trim(struct sk_buff *skb, u8 pf, int ip_bytes,
 	return tcp_bytes - cut;
 }
 
-/* Puts the option at the front. Return: has it been put in? */
-static bool fl_credit_insert(struct sk_buff *skb, u8 pf, int ip_bytes,
+/* Puts the option at the front. A sender's packets have room for it; those of a socket that only
+ * gives credit have not, if they are full of data. Return: has it been put in?
+ */
+static bool fl_credit_insert(struct sk_buff *skb, const struct sock *sk, u8 pf, int ip_bytes,
 			     const struct fl_credit_msg *m)
 {
 	int front = ip_bytes + FL_TCP_MIN_BYTES, bytes = fl_credit_bytes(m->type);
@@ -69,7 +71,8 @@ static bool fl_credit_insert(struct sk_buff *skb, u8 pf, int ip_bytes,
 	if (unlikely(tcp_bytes + bytes > FL_TCP_MAX_BYTES))
 		tcp_bytes = fl_credit_trim(skb, pf, ip_bytes, tcp_bytes, bytes);
 	if (unlikely(tcp_bytes + bytes > FL_TCP_MAX_BYTES ||
-		     skb->len + bytes > U16_MAX))
+		     skb->len + bytes > U16_MAX ||
+		     !fl_option_path_has_room(skb, sk, ip_bytes + tcp_bytes, bytes)))
 		return false;
 	from = skb->data;
 	to = __skb_push(skb, bytes);
@@ -135,7 +138,7 @@ void fl_credit_out(struct sk_buff *skb, struct sock *sk,
 	struct fl_credit_node *sends, *gives;
 	struct fl_credit_msg m = {};
 	u8 colour = FL_CREDIT_DSCP_CONTROL;
-	struct fl_receiver *r;
+	struct fl_receiver *r = NULL;
 	struct tcphdr *th;
 	bool ecn = false;
 	int hdr_bytes;
@@ -163,14 +166,15 @@ void fl_credit_out(struct sk_buff *skb, struct sock *sk,
 	} else if (gives) {
 		r = fl_receiver_of(gives);
 		if (READ_ONCE(r->tell)) {
-			WRITE_ONCE(r->tell, READ_ONCE(r->tell) - 1);
 			m.type = FL_CREDIT_SEEN;
 			m.reds = READ_ONCE(r->reds);
 			m.marks = READ_ONCE(r->marks);
 		}
 	}
-	if (m.type && !fl_credit_insert(skb, state->pf, ip_bytes, &m))
+	if (m.type && !fl_credit_insert(skb, sk, state->pf, ip_bytes, &m))
 		fl_credit_note(state->net, FL_CREDIT_N_NO_ROOM, 1);
+	else if (m.type == FL_CREDIT_SEEN)
+		WRITE_ONCE(r->tell, READ_ONCE(r->tell) - 1);
 	/* what a socket that only gives credit sends of its own is not ours to mark */
 	if (segs && !sends)
 		return;

@@ -105,21 +105,13 @@ static int fl_option_ip_bytes(const struct sk_buff *skb, u8 pf)
 	       sizeof(struct ipv6hdr) : 0;
 }
 
-/* Is there room: in the TCP header, in the packet's length, on the path? TCP has
- * brought the path's MTU up to date for this very segment.
- */
+/* Is there room: in the TCP header, in the packet's length, on the path? */
 static bool fl_option_fits(const struct sk_buff *skb, const struct sock *sk,
 			   int ip_bytes, int tcp_bytes)
 {
-	u32 bytes = skb->len;
-
-	if (tcp_bytes > FL_TCP_MAX_BYTES - FL_TELEMETRY_BYTES ||
-	    bytes > FL_OPTION_LEN_MAX - FL_TELEMETRY_BYTES)
-		return false;
-	if (skb_is_gso(skb))
-		bytes = ip_bytes + tcp_bytes + skb_shinfo(skb)->gso_size;
-	return bytes + FL_TELEMETRY_BYTES <=
-	       READ_ONCE(inet_csk(sk)->icsk_pmtu_cookie);
+	return tcp_bytes <= FL_TCP_MAX_BYTES - FL_TELEMETRY_BYTES &&
+	       skb->len <= FL_OPTION_LEN_MAX - FL_TELEMETRY_BYTES &&
+	       fl_option_path_has_room(skb, sk, ip_bytes + tcp_bytes, FL_TELEMETRY_BYTES);
 }
 
 /* Is the first word of a header's options that of one of ours? */

@@ -36,6 +36,24 @@ int fl_option_register(const struct fl_option_user *user);
 void fl_option_unregister(const struct fl_option_user *user);
 
 /**
+ * fl_option_path_has_room() - is there room on the path for a longer header?
+ * @skb: the packet, whose data begins with the IP header
+ * @sk: its socket
+ * @header_bytes: of IP's and TCP's headers
+ * @bytes: by how much TCP's is to grow
+ *
+ * TCP has brought the path's MTU up to date for this very segment. What is larger the host itself
+ * throws away.
+ */
+static inline bool fl_option_path_has_room(const struct sk_buff *skb, const struct sock *sk,
+					   u32 header_bytes, u32 bytes)
+{
+	u32 now = skb_is_gso(skb) ? header_bytes + skb_shinfo(skb)->gso_size : skb->len;
+
+	return now + bytes <= READ_ONCE(inet_csk(sk)->icsk_pmtu_cookie);
+}
+
+/**
  * fl_option_fix() - the headers' own numbers, after a TCP header has grown
  * @skb: the packet, whose data begins with the moved IP header
  * @th: the moved TCP header

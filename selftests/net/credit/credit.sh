@@ -107,6 +107,26 @@ test_accepted()
 	done
 }
 
+# One connection, whose other end sends as well, by another control: its packets are full, and
+# what it would tell of red data has no room in them.
+test_data_both_ways()
+{
+	port=6100
+	for cc in $controls; do
+		for addr in 10.0.2.1 fd00:2::1; do
+			port=$((port + 1))
+			too_large=$(counter xb IpFragFails)
+			in_ns xb python3 ./duplex.py listen $port 3000000 2> /run/errors &
+			sleep 0.05
+			in_ns xa python3 ./duplex.py $cc $addr $port 3000000 2>> /run/errors ||
+				fault "$cc to $addr: $(cat /run/errors)"
+			wait $! || fault "$cc to $addr: $(cat /run/errors)"
+			expect "packets that were too large" $(($(counter xb IpFragFails) - too_large)) -eq 0
+		done
+	done
+	expect "options without room" "$(credit xb no_room)" -gt 0
+}
+
 # what ss and fairlane say of the flow to port $1
 says()
 {
@@ -388,7 +408,7 @@ load || exit 1
 if [ $# -gt 0 ]; then
 	run_tests 1 "$@"
 else
-	run_tests 1 credit_pays_for_all accepted peer_without_credit path_eats \
+	run_tests 1 credit_pays_for_all accepted data_both_ways peer_without_credit path_eats \
 		data_loss credit_loss reordering duplicates aborts no_way switch poor_peers forged \
 		idle_flows many_idle trace removal
 fi
