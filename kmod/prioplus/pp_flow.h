@@ -75,8 +75,10 @@ enum pp_dsack {
  * @longer_ns: the path is longer than its base RTT says by this, see pp_open.c, ns
  * @open_ns: an open flow steers for this above the base RTT, ns
  * @train_end: sequence number after the train
- * @train_early_ns: least delay of its early half, ns; U32_MAX = none yet
- * @train_late_ns: likewise of its late half, ns
+ * @train_part_ns: least delay of the part of it that comes back, ns; U32_MAX = none yet
+ * @train_first_ns: least delay of its first part, ns; U32_MAX = none yet
+ * @train_most_ns: largest of the least delays of the others, ns; 0 = none yet
+ * @train_late_ns: least delay of its late half, ns; U32_MAX = none yet
  * @train_gap_ns: time between two packets of the next train, and on the line that an open
  *	flow has found idle, ns; 0 = that of the line that was given
  * @train_pkts: packets of the train that is on its way, see pp_open.c; 0 = none is
@@ -89,6 +91,7 @@ enum pp_dsack {
  *	pp_usual() in tcp_prioplus.c
  * @dead: released; only the timer may still look at it
  * @silent_probes: probes of this silence
+ * @train_part: the part of the train that comes back
  * @silent_looks: how often the flow has looked at what they saw, see pp_open.c
  * @plain: an ACK without a D-SACK had the time stamp of the newest probe
  * @late: echoes of probes that were given up may still come
@@ -148,7 +151,9 @@ struct pp_flow {
 		u32 open_ns;
 		u32 train_end;
 	};
-	u32 train_early_ns;
+	u32 train_part_ns;
+	u32 train_first_ns;
+	u32 train_most_ns;
 	u32 train_late_ns;
 	u32 train_gap_ns;
 	u8 probes_out;
@@ -158,6 +163,7 @@ struct pp_flow {
 	u8 rare;
 	u8 dead;
 	u8 silent_probes;
+	u8 train_part;
 	u16 silent_looks;
 	u16 train_pkts;
 	u8 dsack:2,

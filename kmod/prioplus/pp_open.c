@@ -16,10 +16,11 @@
  *				address begins with that.
  *	a second		A train of packets leaves, at the rate of the line (after one
  *				that had to wait: as fast as that came back). Behind a
- * or 1000 base RTTs		higher priority, which fills the line, its last packets wait
- *				for all that this one sent meanwhile; on an idle line they
- *				wait no longer than the first ones, whatever the noise. Where
- *				they do wait, the silence begins anew. Elsewhere the flow is
+ * or 1000 base RTTs		higher priority, which fills the line, its packets wait for
+ *				all that this one sent before them, until that one gives way,
+ *				a round trip later; on an idle line they wait no longer than
+ *				the first ones, whatever the noise. Where some do wait, the
+ *				silence begins anew. Elsewhere the flow is
  *				an ordinary control: it steers by the original CC for the
  *				least delay of that second and as much more as the delays of
  *				the second differ, and does not stop.
@@ -55,15 +56,19 @@
 #define PP_TRAIN_DIFFERS	4
 #define PP_TRAIN_LEAST_PKTS	8
 #define PP_TRAIN_MOST_PKTS	256
-/* A line is busy where the least delay of a train's late half is longer than that of its
- * early one by the time of this part of the train, 1 / this: half of it if somebody
- * else sends as fast as the line.
+/* A train comes back in so many parts. It may be longer than others need to give way, and
+ * then the last part tells nothing: each is compared with the first one.
+ */
+#define PP_TRAIN_PARTS		4
+/* A line is busy where the least delay of a part is longer than that of the first one by
+ * the time of this part of the train, 1 / this: three fourths of it if somebody else sends
+ * as fast as the line,
  */
 #define PP_TRAIN_BUSY_PART	4
-/* Likewise of a train that leaves as fast as the last one came back: a fourth of it if
- * somebody else has half of the line.
+/* or by this part of the delays that the silence saw: who gives way does so a round trip
+ * after the train came, which has waited as long.
  */
-#define PP_TRAIN_AGAIN_PART	8
+#define PP_TRAIN_WAIT_PART	2
 /* A train is slower than the line that was given by this factor at most. */
 #define PP_TRAIN_SLOW_MOST	64
 
@@ -208,13 +213,30 @@ static void pp_train_begins(struct pp_flow *fl)
 	fl->train_pkts = clamp_t(u64, div_u64(ns, gap_ns), PP_TRAIN_LEAST_PKTS,
 				 PP_TRAIN_MOST_PKTS);
 	fl->train_end = tcp_sk(fl->sk)->snd_nxt + fl->train_pkts * fl->mss;
-	fl->train_early_ns = U32_MAX;
+	fl->train_part = 0;
+	fl->train_part_ns = U32_MAX;
+	fl->train_first_ns = U32_MAX;
+	fl->train_most_ns = 0;
 	fl->train_late_ns = U32_MAX;
 	ns = min_t(u64, (u64)fl->train_pkts * gap_ns, U32_MAX);
 	pp_apply(fl);
 	fl_pace_wnd(fl->sk, fl->train_pkts * (u64)FL_WND_ONE, ns);
 	fl_send_soon(fl->sk);
 	pp_probe_after(fl, ns);
+}
+
+/* A part of the train is back. */
+static void pp_train_part_ends(struct pp_flow *fl)
+{
+	if (fl->train_part_ns == U32_MAX)
+		return;
+	if (!fl->train_part)
+		fl->train_first_ns = fl->train_part_ns;
+	else
+		fl->train_most_ns = max(fl->train_most_ns, fl->train_part_ns);
+	if (fl->train_part >= PP_TRAIN_PARTS / 2)
+		fl->train_late_ns = min(fl->train_late_ns, fl->train_part_ns);
+	fl->train_part_ns = U32_MAX;
 }
 
 /**
@@ -226,14 +248,19 @@ static void pp_train_begins(struct pp_flow *fl)
  */
 void pp_train_acked(struct pp_flow *fl, const struct fl_sample *s)
 {
-	u32 left = fl->train_end - s->ack_seq;
+	u32 bytes = fl->train_pkts * fl->mss, left = fl->train_end - s->ack_seq;
+	u8 part;
 
 	if (!s->delay_ns)
 		return;
-	if (left >= fl->train_pkts * fl->mss / 2)
-		fl->train_early_ns = min(fl->train_early_ns, s->delay_ns);
-	else
-		fl->train_late_ns = min(fl->train_late_ns, s->delay_ns);
+	/* the last byte of a part belongs to it; what was sent before the train, to the first */
+	part = left >= bytes ? 0 : min_t(u32, (bytes - left - 1) / (bytes / PP_TRAIN_PARTS),
+					 PP_TRAIN_PARTS - 1);
+	if (part != fl->train_part) {
+		pp_train_part_ends(fl);
+		fl->train_part = part;
+	}
+	fl->train_part_ns = min(fl->train_part_ns, s->delay_ns);
 }
 
 /* All of the train is back. Return: was nobody else on the line?
@@ -245,19 +272,26 @@ void pp_train_acked(struct pp_flow *fl, const struct fl_sample *s)
 static bool pp_train_found_idle(struct pp_flow *fl)
 {
 	u32 gap_ns = fl->train_gap_ns, line_ns = pp_line_gap_ns(fl);
-	u32 part = gap_ns ? PP_TRAIN_AGAIN_PART : PP_TRAIN_BUSY_PART;
 	u32 grown_ns;
+	u64 busy_ns;
 
-	if (fl->train_early_ns == U32_MAX || fl->train_late_ns == U32_MAX)
+	pp_train_part_ends(fl);
+	if (fl->train_first_ns == U32_MAX || !fl->train_most_ns)
 		return false;
-	if (fl->train_late_ns <= fl->train_early_ns)
+	if (fl->train_most_ns <= fl->train_first_ns)
 		return true;
-	grown_ns = fl->train_late_ns - fl->train_early_ns;
-	if ((u64)grown_ns * part <
-	    (u64)fl->train_pkts * (gap_ns ?: line_ns))
+	grown_ns = fl->train_most_ns - fl->train_first_ns;
+	busy_ns = min_t(u64, (u64)fl->train_pkts * (gap_ns ?: line_ns) /
+			     PP_TRAIN_BUSY_PART,
+			((u64)fl->silent_least_ns + fl->silent_most_ns) / 2 /
+			PP_TRAIN_WAIT_PART);
+	if (grown_ns < busy_ns)
 		return true;
-	/* from the middle of one half to that of the other */
-	fl->train_gap_ns = gap_ns ? 0 :
+	/* from the beginning to the middle: more may not have been in the send buffer */
+	grown_ns = 0;
+	if (fl->train_late_ns != U32_MAX && fl->train_late_ns > fl->train_first_ns)
+		grown_ns = fl->train_late_ns - fl->train_first_ns;
+	fl->train_gap_ns = gap_ns || !grown_ns ? 0 :
 			   min_t(u64, line_ns + 2ULL * grown_ns / fl->train_pkts,
 				 (u64)line_ns * PP_TRAIN_SLOW_MOST);
 	return false;

@@ -190,6 +190,22 @@ test_long_wait()
 	expect "bytes of the high one" "$(field received 0 /run/high)" -ge $((4400 * LINE_BYTES_MS))
 }
 
+# The same at 20 Mbit/s, where the silence has seen the high one's queue and, at the turn of
+# windows, none: trains are longer than it takes the high one to give way, and to come back.
+test_slow_line()
+{
+	net || fault "no network"
+	lablink-ctl set east netns pr rate 20mbit || fault "no slow line"
+	in_ns pa sysctl -q -w net.fairlane.line_rate_mbps=20 net.fairlane.noise_ns=400000 \
+		net.fairlane.research.fluct_ns=1600000
+	pp 1 5000 -b -1 -L 5000 > /run/low &
+	sleep 0.4
+	pp 5 5001 -b -1 -L 4500 > /run/high
+	wait
+	echo "# low $(cat /run/low); high $(cat /run/high)"
+	expect "bytes of the high one" "$(field received 0 /run/high)" -ge $((4100 * LINE_BYTES_MS / 50))
+}
+
 # ends WHAT FILE MOST: the one flow of the file is complete after so many us.
 ends()
 {
@@ -282,5 +298,5 @@ trap 'drop_net' EXIT
 # The stack distrusts times below 1 us, and booting takes none here.
 sleep 0.01
 load_modules fairlane tcp_prioplus || exit 1
-tests=${*:-lost_probes probes_pause lost_tails dead_path longer_path near_and_far early_acks delayed_acks large_packets noisy_path wrong_line long_wait}
+tests=${*:-lost_probes probes_pause lost_tails dead_path longer_path near_and_far early_acks delayed_acks large_packets noisy_path wrong_line long_wait slow_line}
 run_tests 1 $tests
