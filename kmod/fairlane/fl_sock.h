@@ -302,12 +302,13 @@ static inline u64 fl_sock_line_bps(const struct sock *sk,
 #define FL_TRAIN_NOISE_PART	2
 
 /**
- * fl_sock_gso_segs() - most segments in a packet, for controls that go by delay
+ * fl_sock_gso_segs() - segments in a packet that the noise allows
  * @sk: the socket; caller holds its lock
  * @pf: its profile
  * @line_bps: fl_sock_line_bps()
  *
- * The profile's; where that is 0, as many as wait for each other for half of the noise.
+ * The profile's; where that is 0, as many as wait for each other for half of the noise. A control
+ * that goes by delay sends no more at once, one that goes by a port's load no less.
  */
 static inline u32 fl_sock_gso_segs(const struct sock *sk, const struct fl_profile *pf,
 				   u64 line_bps)

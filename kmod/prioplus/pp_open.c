@@ -61,12 +61,13 @@
  */
 #define PP_TRAIN_PARTS		4
 /* A line is busy where the least delay of a part is longer than that of the first one by
- * the time of this part of the train, 1 / this: three fourths of it if somebody else sends
- * as fast as the line,
+ * the time of this part of the train, 1 / this. The last part waits three fourths of the
+ * train if somebody else sends as fast as the line.
  */
 #define PP_TRAIN_BUSY_PART	4
-/* or by this part of the delays that the silence saw: who gives way does so a round trip
- * after the train came, which has waited as long.
+/* A line is busy, too, where that is longer by this part of the mean delay that the silence
+ * saw, 1 / this. The others give way a round trip after the train has come, and a round trip
+ * takes that delay: what a long train waits does not grow with it any more.
  */
 #define PP_TRAIN_WAIT_PART	2
 /* A train is slower than the line that was given by this factor at most. */
