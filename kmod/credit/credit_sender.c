@@ -35,24 +35,37 @@
 /* Credits of a receiver's that may be lost in a row: others' numbers are not believed. */
 #define FL_SENDER_AHEAD_MAX	16384
 
-static u32 fl_sender_segs(const struct tcp_sock *tp, u32 bytes)
-{
-	return DIV_ROUND_UP(bytes, max_t(u32, tp->mss_cache, 1));
-}
-
-/* Bytes from @seq on that may be sent when the turn comes: written, and the peer has
- * room for them. A FIN needs no credit.
- */
-static u32 fl_sender_bytes(const struct sock *sk, u32 seq)
+/* Does the stack keep back a last segment that is not full (tcp_nagle_test())? */
+static bool fl_sender_holds_rest(const struct sock *sk)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
-	u32 end = tp->write_seq;
+
+	if (sk->sk_shutdown & SEND_SHUTDOWN || tp->snd_una != tp->snd_up)
+		return false;
+	if (tp->nonagle & TCP_NAGLE_CORK)
+		return true;
+	return !tp->nonagle && tp->packets_out && after(tp->snd_sml, tp->snd_una);
+}
+
+/* Segments from @seq on that the stack would send if their turn came: written, and the peer has
+ * room for all of each. For what the stack keeps back a credit would be asked, and wasted, in each
+ * RTT; with the ACK that lets it go it is asked for. A FIN needs no credit.
+ */
+static u32 fl_sender_segs(const struct sock *sk, u32 seq)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	u32 end = tp->write_seq, mss = max_t(u32, tp->mss_cache, 1), segs;
 
 	if (after(end, tcp_wnd_end(tp)))
-		end = tcp_wnd_end(tp);
-	else if (sk->sk_shutdown & SEND_SHUTDOWN && after(end, seq))
+		return after(tcp_wnd_end(tp), seq) ? (tcp_wnd_end(tp) - seq) / mss : 0;
+	if (sk->sk_shutdown & SEND_SHUTDOWN && after(end, seq))
 		end--;
-	return after(end, seq) ? end - seq : 0;
+	if (!after(end, seq))
+		return 0;
+	segs = (end - seq) / mss;
+	if (end - seq != segs * mss && !fl_sender_holds_rest(sk))
+		segs++;
+	return segs;
 }
 
 /**
@@ -65,7 +78,7 @@ u32 fl_sender_backlog(const struct sock *sk)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 
-	return fl_sender_segs(tp, fl_sender_bytes(sk, tp->snd_nxt)) +
+	return fl_sender_segs(sk, tp->snd_nxt) +
 	       (tp->lost_out > tp->retrans_out ? tp->lost_out - tp->retrans_out : 0);
 }
 
@@ -86,8 +99,8 @@ u32 fl_sender_backlog_after(const struct sock *sk, u32 seq, u32 bytes, u32 segs)
 		   tp->lost_out - tp->retrans_out : 0;
 
 	if (!before(seq, tp->snd_nxt))
-		return fl_sender_segs(tp, fl_sender_bytes(sk, seq + bytes)) + lost;
-	return fl_sender_segs(tp, fl_sender_bytes(sk, tp->snd_nxt)) +
+		return fl_sender_segs(sk, seq + bytes) + lost;
+	return fl_sender_segs(sk, tp->snd_nxt) +
 	       lost - min(lost, segs);
 }
 
