@@ -173,14 +173,16 @@ static void fl_receiver_wake(struct fl_receiver *r, u64 now_ns)
  * @sk: the socket
  * @m: its request
  *
- * Answered at once, so that the peer knows that credit will come, if late. Context: softirq, RCU,
- * no socket lock; the packet was what TCP would have believed.
+ * Answered at once, so that the peer knows that credit will come, if late, and with which numbers.
+ * Who has spent credit and asks for more by its right number knows. Context: softirq, RCU, no socket
+ * lock; the packet was what TCP would have believed.
  */
 void fl_receiver_request(struct sock *sk, const struct fl_credit_msg *m)
 {
 	struct fl_credit_msg grant = { .type = FL_CREDIT_GRANT };
 	struct fl_credit_node *node;
 	struct fl_receiver *r;
+	bool knows;
 
 	fl_credit_note(sock_net(sk), FL_CREDIT_N_REQUESTS, 1);
 	node = fl_credit_find(sk, FL_CREDIT_RECEIVES);
@@ -197,13 +199,14 @@ void fl_receiver_request(struct sock *sk, const struct fl_credit_msg *m)
 	if (!r->segs || r->part != m->part)
 		fl_receiver_configure(r, m->part);
 	/* who has got no credit yet knows no number */
-	fl_want_told(&r->want, r->known ? m->number : r->want.after,
-		     m->backlog_segs, r->segs);
+	knows = fl_want_told(&r->want, r->known ? m->number : r->want.after,
+			     m->backlog_segs, r->segs) && r->known;
 	fl_receiver_wake(r, ktime_get_ns());
 	grant.segs = r->segs;
 	grant.number = r->want.last;
 	spin_unlock_bh(&r->port->lock);
-	fl_credit_send(sk, FL_CREDIT_DSCP_CONTROL, &grant);
+	if (!knows)
+		fl_credit_send(sk, FL_CREDIT_DSCP_CONTROL, &grant);
 }
 
 /* So many red segments have been sent: all that have not come are lost, on a fixed path with
