@@ -382,7 +382,7 @@ static noinline bool fl_option_in_wide_window(const struct sock *sk,
 	u32 ack = ntohl(th->ack_seq);
 
 	return th->ack && !after(seq, nxt + wnd) && !before(seq, nxt - wnd) &&
-	       !after(ack, READ_ONCE(tp->snd_nxt)) &&
+	       !after(ack, READ_ONCE(tp->write_seq)) &&
 	       !before(ack, READ_ONCE(tp->snd_una) -
 			    max_t(u32, READ_ONCE(tp->max_window), 65536));
 }
