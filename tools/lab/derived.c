@@ -42,37 +42,50 @@ void derived_check(struct scenario *sc, struct ynode *y)
 	free(names.s);
 }
 
-/* Value by name; an error if there is none. */
-static const struct value *value_need(const struct measure *m,
-				      const struct values *all,
-				      const char *name)
+/* The values in of:, NULL after an error: one is not there, or they have different units
+ * (a scenario like that is not loaded, so no run finds one). *count: how many.
+ */
+static const struct value **of_values(const struct measure *m,
+				      const struct values *all, int *count)
 {
-	const struct value *v = value_find(all, name);
+	const struct value **v;
+	struct strv names = { 0 };
+	bool good = true;
+	int i;
 
-	if (!v)
-		die("measure %s: there is no value %s (a measure of several values is named like %s.p50)",
-		    m->name, name, name);
-	return v;
+	y_list(m->y, "of", &names);
+	*count = names.n;
+	v = xmalloc((names.n + 1) * sizeof(*v));
+	for (i = 0; i < names.n; i++) {
+		v[i] = value_need(m->y, all, names.s[i]);
+		good = good && v[i];
+		if (good && strcmp(v[i]->unit, v[0]->unit)) {
+			y_error(m->y, "of: %s has another unit than %s",
+				v[i]->name, v[0]->name);
+			good = false;
+		}
+		free(names.s[i]);
+	}
+	free(names.s);
+	if (good)
+		return v;
+	free(v);
+	return NULL;
 }
 
 /* The first value divided by the second. */
 void eval_ratio(const struct measure *m, const struct run *run,
 		struct values *out)
 {
-	struct strv names = { 0 };
-	const struct value *a, *b;
+	const struct value **v;
+	int n;
 
 	(void)run;
-	y_list(m->y, "of", &names);
-	a = value_need(m, out, names.s[0]);
-	b = value_need(m, out, names.s[1]);
-	if (strcmp(a->unit, b->unit))
-		die("measure %s: %s has another unit than %s", m->name,
-		    names.s[1], names.s[0]);
-	value_add(out, "", b->v ? a->v / b->v : NAN, "%s", m->name);
-	free(names.s[0]);
-	free(names.s[1]);
-	free(names.s);
+	v = of_values(m, out, &n);
+	if (v)
+		value_add(out, "", v[1]->v ? v[0]->v / v[1]->v : NAN, "%s",
+			  m->name);
+	free(v);
 }
 
 enum derived { MEAN, LARGEST, SPREAD };
@@ -81,28 +94,23 @@ enum derived { MEAN, LARGEST, SPREAD };
 static void derived(const struct measure *m, enum derived what,
 		    struct values *out)
 {
-	struct strv names = { 0 };
-	const char *unit = "";
 	double sum = 0, max = -INFINITY, min = INFINITY;
-	int i;
+	const struct value **v;
+	int i, n;
 
-	y_list(m->y, "of", &names);
-	for (i = 0; i < names.n; i++) {
-		const struct value *v = value_need(m, out, names.s[i]);
-
-		if (i && strcmp(unit, v->unit))
-			die("measure %s: %s has another unit than %s", m->name,
-			    names.s[i], names.s[0]);
-		unit = v->unit;
-		sum += v->v;
-		max = isnan(sum) ? NAN : fmax(max, v->v);
-		min = isnan(sum) ? NAN : fmin(min, v->v);
-		free(names.s[i]);
+	v = of_values(m, out, &n);
+	if (!v)
+		return;
+	for (i = 0; i < n; i++) {
+		sum += v[i]->v;
+		max = isnan(sum) ? NAN : fmax(max, v[i]->v);
+		min = isnan(sum) ? NAN : fmin(min, v[i]->v);
 	}
-	free(names.s);
 	if (what == SPREAD)
 		max -= min;
-	value_add(out, unit, what == MEAN ? sum / i : max, "%s", m->name);
+	value_add(out, n ? v[0]->unit : "", what == MEAN ? sum / n : max, "%s",
+		  m->name);
+	free(v);
 }
 
 /* The mean of other values of the run. */

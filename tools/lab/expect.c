@@ -52,18 +52,38 @@ static bool expect_parse(const char *text, struct expectation *e)
 	return rest[0] && !strchr(rest, ' ');
 }
 
-/* Is there a measure whose value is called @name, "measure" or "measure.part"? */
-void expect_measure(struct ynode *at, struct ynode *measures, const char *name)
+/* The value called @name, "measure" or "measure.part", among those of a run, @known; an
+ * error if there is none. Without @known only the measure must be there.
+ */
+const struct value *expect_value(struct ynode *at, struct ynode *measures,
+				 const char *name, const struct values *known)
 {
 	char *base = xasprintf("%.*s", (int)strcspn(name, "."), name);
+	const struct value *v = NULL;
 
 	if (!measures || !y_find(measures, base))
 		y_error(at, "no measure called \"%s\"", base);
+	else if (known)
+		v = value_need(at, known, name);
 	free(base);
+	return v;
 }
 
-/* Check the texts and that the measures exist. */
-void expect_check(struct ynode *list, struct ynode *measures)
+/* Is @text, which the value @v is compared with, of its kind? If not, say so. */
+static void unit_check(struct ynode *at, const char *text, const struct value *v)
+{
+	double number;
+
+	if (text && !parse_quantity(text, v->unit, &number))
+		y_error(at, "%s: \"%s\" is not %s", v->name, text,
+			quantity_words(v->unit));
+}
+
+/* Check the texts, and that the values exist and have these units. @known: the values of
+ * a run, NULL if there are errors in the measures.
+ */
+void expect_check(struct ynode *list, struct ynode *measures,
+		  const struct values *known)
 {
 	int i;
 
@@ -73,6 +93,7 @@ void expect_check(struct ynode *list, struct ynode *measures)
 	}
 	for (i = 0; i < list->n; i++) {
 		const char *text = y_scalar(list->child[i]);
+		const struct value *v;
 		struct expectation e;
 
 		if (!text)
@@ -82,7 +103,11 @@ void expect_check(struct ynode *list, struct ynode *measures)
 				text);
 			continue;
 		}
-		expect_measure(list->child[i], measures, e.name);
+		v = expect_value(list->child[i], measures, e.name, known);
+		if (!v)
+			continue;
+		unit_check(list->child[i], e.a, v);
+		unit_check(list->child[i], e.b, v);
 	}
 }
 

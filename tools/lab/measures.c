@@ -284,9 +284,27 @@ static void measure_read(struct scenario *sc, struct ynode *y,
 		faster_check(sc, m);
 }
 
+/* The values that a run of the scenario has, by name and unit: those of one in which
+ * nothing happened.
+ */
+static void values_known(struct scenario *sc, struct values *out)
+{
+	struct run run = { .sc = sc };
+	int i;
+
+	run.flow = xzalloc((sc->flows + 1) * sizeof(*run.flow));
+	for (i = 0; i < sc->flows; i++) {
+		run.flow[i].start_ns = NEVER;
+		run.flow[i].end_ns = NEVER;
+	}
+	measures_run(&run, out);
+	free(run.flow);
+}
+
 /* Check measures:, expect: and expect_median:, and set up the recorders. */
 void measures_check(struct scenario *sc)
 {
+	struct values values = { 0 }, *known = NULL;
 	struct measure m;
 	int i;
 
@@ -305,13 +323,17 @@ void measures_check(struct scenario *sc)
 				measure_read(sc, y, &m);
 		}
 	}
+	if (!y_errors())
+		values_known(sc, &values);
+	if (!y_errors())
+		known = &values;
 	if (sc->expect)
-		expect_check(sc->expect, sc->measures);
+		expect_check(sc->expect, sc->measures, known);
 	if (sc->expect_median)
-		expect_check(sc->expect_median, sc->measures);
+		expect_check(sc->expect_median, sc->measures, known);
 	sc->expect_ratio = y_get(sc->root, "expect_ratio");
 	if (sc->expect_ratio)
-		ratio_check(sc->expect_ratio, sc->measures);
+		ratio_check(sc->expect_ratio, sc->measures, known);
 }
 
 /* Append one result under a formatted name. */
@@ -339,6 +361,30 @@ const struct value *value_find(const struct values *all, const char *name)
 	for (i = 0; i < all->n; i++)
 		if (!strcmp(all->v[i].name, name))
 			return &all->v[i];
+	return NULL;
+}
+
+/* So many names of other values in an error. */
+#define NAMES_SHOWN	9
+
+/* Result by name; an error at @at if there is none, with what the measure has instead. */
+const struct value *value_need(struct ynode *at, const struct values *all,
+			       const char *name)
+{
+	const struct value *v = value_find(all, name);
+	size_t base = strcspn(name, ".");
+	struct buf b = { 0 };
+	int i, n = 0;
+
+	if (v)
+		return v;
+	for (i = 0; i < all->n; i++)
+		if (strcspn(all->v[i].name, ".") == base &&
+		    !strncmp(all->v[i].name, name, base) && n++ < NAMES_SHOWN)
+			buf_addf(&b, "%s%s", b.len ? ", " : "", all->v[i].name);
+	y_error(at, "no value called \"%s\": the measure has %s%s", name,
+		n ? b.s : "none", n > NAMES_SHOWN ? ", ..." : "");
+	free(b.s);
 	return NULL;
 }
 

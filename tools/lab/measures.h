@@ -49,6 +49,8 @@ void values_of_samples(const struct measure *m, const char *prefix,
 void value_add(struct values *out, const char *unit, double v,
 	       const char *fmt, ...) PRINTF(4, 5);
 const struct value *value_find(const struct values *all, const char *name);
+const struct value *value_need(struct ynode *at, const struct values *all,
+			       const char *name);
 
 /* The kinds of measures, one function each: rates.c, queues.c, counts.c. */
 void eval_throughput(const struct measure *m, const struct run *run,
@@ -125,12 +127,15 @@ struct verdicts {
 };
 
 bool expect_valid(const char *name, const char *target);
-void expect_measure(struct ynode *at, struct ynode *measures, const char *name);
-void expect_check(struct ynode *list, struct ynode *measures);
+const struct value *expect_value(struct ynode *at, struct ynode *measures,
+				 const char *name, const struct values *known);
+void expect_check(struct ynode *list, struct ynode *measures,
+		  const struct values *known);
 void expect_run(const struct ynode *list, const struct values *values,
 		struct verdicts *out);
 
 /* ratio.c */
-void ratio_check(struct ynode *list, struct ynode *measures);
+void ratio_check(struct ynode *list, struct ynode *measures,
+		 const struct values *known);
 
 #endif

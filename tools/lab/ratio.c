@@ -60,7 +60,8 @@ static void judge_one(const struct ratio *r, double v, struct verdicts *out)
 }
 
 /* Check expect_ratio: as far as that is possible without the sweeps. */
-void ratio_check(struct ynode *list, struct ynode *measures)
+void ratio_check(struct ynode *list, struct ynode *measures,
+		 const struct values *known)
 {
 	int i;
 
@@ -79,7 +80,7 @@ void ratio_check(struct ynode *list, struct ynode *measures)
 				text);
 			continue;
 		}
-		expect_measure(list->child[i], measures, r.name);
+		expect_value(list->child[i], measures, r.name, known);
 		ratio_free(&r);
 	}
 }

@@ -19,7 +19,7 @@ struct flow_result {
 
 struct run {
 	const struct scenario *sc;
-	const char *dir;
+	const char *dir;	/* NULL: nothing happened, there are no files */
 	int64_t t0_ns;
 	char *kernel;		/* release of the guest's kernel */
 	double packets_forwarded;

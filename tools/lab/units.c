@@ -101,15 +101,53 @@ bool parse_size(const char *text, int64_t *bytes)
 	return parse_units(text, size_units, bytes);
 }
 
-/* Parse what an expectation compares with, into the unit of the measure: a
- * bare number is in that unit already, "300us" is converted to it.
+/* What values of a measure can be, by their unit, and how people write that. */
+struct quantity {
+	const char *unit;
+	bool (*parse)(const char *text, int64_t *value);
+	double scale;		/* what is parsed, divided by this, has the unit */
+	const char *words;
+};
+
+static const struct quantity quantities[] = {
+	{ "us", parse_time, 1e3, "a time (write 28ms, 2.6us, 100ns, 1s)" },
+	{ "bps", parse_rate, 1, "a rate (write 10gbit, 100mbit)" },
+	{ "bytes", parse_size, 1, "a size (write 1500, 64kb, 1mb, 1mib)" },
+};
+
+/* The kind of quantity that has this unit, NULL: plain numbers. */
+static const struct quantity *quantity_of(const char *unit)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(quantities); i++)
+		if (!strcmp(quantities[i].unit, unit))
+			return &quantities[i];
+	return NULL;
+}
+
+/* What a value with this unit is, for messages: "a time (write ...)". */
+const char *quantity_words(const char *unit)
+{
+	const struct quantity *q = quantity_of(unit);
+
+	return q ? q->words : "a number (it has no unit)";
+}
+
+/* Parse what an expectation compares with into the unit of the measure. What has a
+ * unit is written with one; plain numbers may be in percent.
  */
 bool parse_quantity(const char *text, const char *unit, double *value)
 {
+	const struct quantity *q = quantity_of(unit);
 	int64_t v;
 
-	if (parse_real(text, value))
+	if (q && q->parse(text, &v)) {
+		*value = v / q->scale;
 		return true;
+	}
+	if (q || parse_real(text, value))
+		return !q;
 	if (text[0] && text[strlen(text) - 1] == '%') {
 		char *num = xasprintf("%.*s", (int)strlen(text) - 1, text);
 		bool ok = parse_real(num, value);
@@ -117,18 +155,6 @@ bool parse_quantity(const char *text, const char *unit, double *value)
 		free(num);
 		*value /= 100;
 		return ok;
-	}
-	if (!strcmp(unit, "us") && parse_time(text, &v)) {
-		*value = v / 1e3;
-		return true;
-	}
-	if (!strcmp(unit, "bps") && parse_rate(text, &v)) {
-		*value = v;
-		return true;
-	}
-	if (!strcmp(unit, "bytes") && parse_size(text, &v)) {
-		*value = v;
-		return true;
 	}
 	return false;
 }

@@ -12,6 +12,7 @@ bool parse_size(const char *text, int64_t *bytes);
 bool parse_real(const char *text, double *value);
 bool parse_int(const char *text, int64_t *value);
 bool parse_quantity(const char *text, const char *unit, double *value);
+const char *quantity_words(const char *unit);
 const char *fmt_time(int64_t ns);
 const char *fmt_value(double value, const char *unit);
 

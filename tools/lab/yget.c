@@ -259,22 +259,19 @@ static int64_t y_unit(struct ynode *map, const char *key, int64_t dflt,
 /* Time in ns or default. */
 int64_t y_time(struct ynode *map, const char *key, int64_t dflt)
 {
-	return y_unit(map, key, dflt, parse_time,
-		      "a time (write 28ms, 2.6us, 100ns, 1s)");
+	return y_unit(map, key, dflt, parse_time, quantity_words("us"));
 }
 
 /* Rate in bit/s or default. */
 int64_t y_rate(struct ynode *map, const char *key, int64_t dflt)
 {
-	return y_unit(map, key, dflt, parse_rate,
-		      "a rate (write 10gbit, 100mbit)");
+	return y_unit(map, key, dflt, parse_rate, quantity_words("bps"));
 }
 
 /* Size in bytes or default. */
 int64_t y_size(struct ynode *map, const char *key, int64_t dflt)
 {
-	return y_unit(map, key, dflt, parse_size,
-		      "a size (write 1500, 64kb, 1mb, 1mib)");
+	return y_unit(map, key, dflt, parse_size, quantity_words("bytes"));
 }
 
 /* Refuse a value of @key above @max, which is @text. */
