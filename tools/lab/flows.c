@@ -5,6 +5,7 @@
 #include "scenario.h"
 #include "units.h"
 
+#include <linux/fairlane.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -439,7 +440,7 @@ static void group_load(struct scenario *sc, struct ynode *y)
 		y_error(y, "a group's name has no commas, dots, quotes or blanks");
 	g->cc = y_cc(y, "cc", "cubic");
 	g->receiver_cc = y_cc(y, "receiver_cc", NULL);
-	g->priority = y_int(y, "priority", 0, 0, 1000000);
+	g->priority = y_int(y, "priority", 0, 0, FL_PRIORITY_MAX);
 	g->weight = y_real(y, "weight", 1, 0.001, 1000);
 	g->dscp = y_int(y, "dscp", 0, 0, 63);
 	g->ack_every = y_choice(y, "ack", acks, 0);
