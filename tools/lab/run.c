@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* lab run, validate, list, plot: one scenario. */
 #include "commands.h"
+#include "names.h"
 #include "results.h"
 #include "units.h"
 
@@ -184,6 +185,7 @@ int cmd_validate(int argc, char **argv)
 	if (o.rest.n != 1)
 		die("lab validate: name one scenario file");
 	sc = scenario_load(o.rest.s[0], &o.sets, o.seed);
+	names_check(sc, o.kernel);
 	printf("%s: %s\n", sc->path, sc->title);
 	printf("%d nodes, %d links, %d flows in %d groups, %d events, %s\n",
 	       sc->nodes, sc->links, sc->flows, sc->groups, sc->events,

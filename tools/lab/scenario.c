@@ -163,6 +163,16 @@ static void references_load(struct scenario *sc)
 	}
 }
 
+/* End the program if there were errors. */
+void scenario_errors(const char *path)
+{
+	if (!y_errors())
+		return;
+	fprintf(stderr, "lab: %s: %d error%s\n", path, y_errors(),
+		y_errors() > 1 ? "s" : "");
+	exit(LAB_USAGE);
+}
+
 /* Load, override, expand and check; any error ends the program. */
 struct scenario *scenario_load(const char *path, const struct strv *sets,
 			       int64_t seed)
@@ -206,10 +216,6 @@ struct scenario *scenario_load(const char *path, const struct strv *sets,
 	} else if (!sc->nodes || !sc->groups) {
 		fprintf(stderr, "(checks of what depends on this were skipped)\n");
 	}
-	if (y_errors()) {
-		fprintf(stderr, "lab: %s: %d error%s\n", path, y_errors(),
-			y_errors() > 1 ? "s" : "");
-		exit(LAB_USAGE);
-	}
+	scenario_errors(path);
 	return sc;
 }

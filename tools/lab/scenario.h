@@ -172,6 +172,7 @@ struct scenario {
 
 struct scenario *scenario_load(const char *path, const struct strv *sets,
 			       int64_t seed);
+void scenario_errors(const char *path);
 
 /* topology.c, shapes.c, routes.c */
 void topology_load(struct scenario *sc);

@@ -31,6 +31,8 @@ char *y_file(const struct ynode *n, const char *name);
 void y_error(const struct ynode *n, const char *fmt, ...) PRINTF(2, 3);
 int y_errors(void);
 void y_check_unknown(const struct ynode *root);
+int y_guess(const char *word, const char *const *names, int n);
+int y_one_of(const struct ynode *n, const char *s, const char *const *names);
 
 struct ynode *y_find(const struct ynode *map, const char *key);
 struct ynode *y_get(struct ynode *map, const char *key);

@@ -74,33 +74,60 @@ static int distance(const char *a, const char *b)
 	return row[lb];
 }
 
+/* Number of the one of @names that @word was meant to be, -1 if it is like none. */
+int y_guess(const char *word, const char *const *names, int n)
+{
+	int best = 4, guess = -1, i;
+
+	for (i = 0; i < n; i++) {
+		int d = distance(word, names[i]);
+
+		if (d < best && d < (int)strlen(word)) {
+			best = d;
+			guess = i;
+		}
+	}
+	return guess;
+}
+
 /* Report every key that nobody asked for. */
 void y_check_unknown(const struct ynode *n)
 {
-	int i, k;
+	int i, guess;
 
 	for (i = 0; i < n->n; i++) {
 		struct ynode *c = n->child[i];
-		const char *guess = NULL;
-		int best = 4;
 
 		if (c->used || n->kind != Y_MAP) {
 			y_check_unknown(c);
 			continue;
 		}
-		for (k = 0; k < n->asked.n; k++) {
-			int d = distance(c->key, n->asked.s[k]);
-
-			if (d < best && d < (int)strlen(c->key)) {
-				best = d;
-				guess = n->asked.s[k];
-			}
-		}
-		if (guess)
-			y_error(c, "unknown key; did you mean \"%s\"?", guess);
+		guess = y_guess(c->key, (const char *const *)n->asked.s,
+				n->asked.n);
+		if (guess >= 0)
+			y_error(c, "unknown key; did you mean \"%s\"?",
+				n->asked.s[guess]);
 		else
 			y_error(c, "unknown key");
 	}
+}
+
+/* Number of the word @s, which stands at @n, in @names (NULL-terminated); -1 and an
+ * error that lists them if it is none of these.
+ */
+int y_one_of(const struct ynode *n, const char *s, const char *const *names)
+{
+	struct buf b = { 0 };
+	int i;
+
+	for (i = 0; names[i]; i++) {
+		if (!strcmp(names[i], s))
+			return i;
+		buf_addf(&b, "%s%s", i ? ", " : "", names[i]);
+	}
+	y_error(n, "\"%s\" is none of: %s", s, b.s);
+	free(b.s);
+	return -1;
 }
 
 /* Child named @key without marking it as used. */
@@ -223,19 +250,9 @@ int y_choice(struct ynode *map, const char *key, const char *const *names,
 {
 	struct ynode *n = y_get(map, key);
 	const char *s = n ? y_scalar(n) : NULL;
-	struct buf b = { 0 };
-	int i;
+	int i = s ? y_one_of(n, s, names) : -1;
 
-	if (!s)
-		return dflt;
-	for (i = 0; names[i]; i++) {
-		if (!strcmp(names[i], s))
-			return i;
-		buf_addf(&b, "%s%s", i ? ", " : "", names[i]);
-	}
-	y_error(n, "\"%s\" is none of: %s", s, b.s);
-	free(b.s);
-	return dflt;
+	return i < 0 ? dflt : i;
 }
 
 typedef bool (*parse_fn)(const char *text, int64_t *value);
