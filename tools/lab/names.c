@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Checks of names that a run would only find wrong in the guest: modules, congestion
- * controls, settings. It is the kernel that knows them, so a run leaves it to the
- * kernel; lab validate says it before.
+ * controls, settings, tc's words. It is the guest that knows them, so a run leaves it
+ * to the guest; lab validate says it before.
  */
 #include "names.h"
 #include "boot.h"
@@ -76,11 +76,12 @@ static void map_check(const struct ynode *map, bool controls)
  */
 void names_check(const struct scenario *sc, const char *kernel)
 {
-	static const char *const places[] = { "hosts", "switches", "groups",
-					      "events" };
+	static const char *const places[] = { "hosts", "switches", "ports",
+					      "groups", "events" };
 	const struct ynode *defaults = y_find(sc->root, "group_defaults");
 	const struct ynode *modules = y_find(sc->root, "modules");
 	bool controls = kernel_is_uml(kernel);
+	struct tc_words words = { 0 };
 	size_t i;
 	int k;
 
@@ -93,8 +94,11 @@ void names_check(const struct scenario *sc, const char *kernel)
 	for (i = 0; i < ARRAY_SIZE(places); i++) {
 		const struct ynode *y = y_find(sc->root, places[i]);
 
-		for (k = 0; y && k < y->n; k++)
+		for (k = 0; y && k < y->n; k++) {
 			map_check(y->child[k], controls);
+			tc_words_read(&words, y->child[k]);
+		}
 	}
+	tc_words_check(&words);
 	scenario_errors(sc->path);
 }

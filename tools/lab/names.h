@@ -13,4 +13,14 @@ extern const char *const name_settings[];	/* net.fairlane.* */
 
 void names_check(const struct scenario *sc, const char *kernel);
 
+/* tcwords.c: commands that tc is asked about, and where they stand. */
+struct tc_words {
+	struct buf batch;	/* a line each */
+	const struct ynode **at;
+	int n;
+};
+
+void tc_words_read(struct tc_words *w, const struct ynode *map);
+void tc_words_check(struct tc_words *w);
+
 #endif

@@ -59,3 +59,24 @@ const char *path_labinit(void)
 		path = xasprintf("%s/bin/labinit", path_build());
 	return path;
 }
+
+/* Where tc finds its plugins, TC_LIB_DIR. */
+const char *path_plugins(void)
+{
+	static char *path;
+
+	if (!path)
+		path = xasprintf("%s/tc", path_build());
+	return path;
+}
+
+/* Where commands of a scenario are found, PATH. */
+const char *path_programs(void)
+{
+	static char *path;
+
+	if (!path)
+		path = xasprintf("%s/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+				 path_build());
+	return path;
+}

@@ -223,29 +223,36 @@ static void add_links(cJSON *plan, const struct scenario *sc)
 /* tc's words for a port: $dev is its device, $port its place among the ports of its
  * node, from 0, $number what the node's name ends with.
  */
-char *port_text(const char *text, const struct port *p)
+char *tc_text(const char *text, const char *dev, int place, const char *number)
 {
 	struct buf b = { 0 };
 	const char *s;
-	int place = 0;
 
-	while (p->node->port[place] != p)
-		place++;
 	for (s = text; *s; s++) {
 		if (!strncmp(s, "$dev", 4)) {
-			buf_addf(&b, "%s", p->dev);
+			buf_addf(&b, "%s", dev);
 			s += 3;
 		} else if (!strncmp(s, "$port", 5)) {
 			buf_addf(&b, "%d", place);
 			s += 4;
 		} else if (!strncmp(s, "$number", 7)) {
-			buf_addf(&b, "%s", node_number(p->node));
+			buf_addf(&b, "%s", number);
 			s += 6;
 		} else {
 			buf_add(&b, s, 1);
 		}
 	}
 	return b.s ? b.s : xstrdup("");
+}
+
+/* The words as they are for port @p. */
+char *port_text(const char *text, const struct port *p)
+{
+	int place = 0;
+
+	while (p->node->port[place] != p)
+		place++;
+	return tc_text(text, p->dev, place, node_number(p->node));
 }
 
 /* The `tc -batch` input of every node. */
@@ -488,16 +495,13 @@ static void add_frame(cJSON *plan, const struct module_list *modules,
 		      bool leak_check)
 {
 	cJSON *o, *list;
-	char *tc = xasprintf("%s/tc", path_build());
-	char *path = xasprintf("%s/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
-			       path_build());
 	int i;
 
 	/* the guest's host process has the run's folder as its own */
 	cJSON_AddStringToObject(plan, "out", "/proc/self/cwd");
 	o = cJSON_AddObjectToObject(plan, "env");
-	cJSON_AddStringToObject(o, "TC_LIB_DIR", tc);
-	cJSON_AddStringToObject(o, "PATH", path);
+	cJSON_AddStringToObject(o, "TC_LIB_DIR", path_plugins());
+	cJSON_AddStringToObject(o, "PATH", path_programs());
 	cJSON_AddStringToObject(o, "HOME", "/tmp");
 	list = cJSON_AddArrayToObject(plan, "modules");
 	for (i = 0; i < modules->path.n; i++) {
@@ -507,8 +511,6 @@ static void add_frame(cJSON *plan, const struct module_list *modules,
 		cJSON_AddItemToArray(list, o);
 	}
 	cJSON_AddBoolToObject(plan, "leak_check", leak_check);
-	free(path);
-	free(tc);
 }
 
 /* tcp_info samples of the groups asked for, of all if none is named. */

@@ -244,6 +244,7 @@ void noise_load(struct ynode *map, const char *key, struct noise *out);
 #define ECMP_POLICY	1	/* fib_multipath_hash_policy: addresses, protocol, ports */
 
 uint32_t ecmp_seed(const struct scenario *sc, const struct node *n);
+char *tc_text(const char *text, const char *dev, int place, const char *number);
 char *port_text(const char *text, const struct port *p);
 
 struct module_list {

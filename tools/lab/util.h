@@ -77,5 +77,7 @@ double rng_unit(struct rng *r);
 const char *path_root(void);
 const char *path_build(void);
 const char *path_labinit(void);
+const char *path_plugins(void);
+const char *path_programs(void);
 
 #endif
