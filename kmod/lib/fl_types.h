@@ -159,4 +159,21 @@ static inline u64 fl_ns_to_wnd(u64 ppn, u32 ns)
 	return mul_u64_u32_shr(ppn, ns, FL_PPN_SHIFT - FL_WND_SHIFT);
 }
 
+/* The least that can be told from an empty queue, ns. */
+#define FL_EPS_NS	1000
+
+/**
+ * fl_eps_ns() - epsilon: target of priority 0 above the base RTT
+ * @line_bps: rate of the line in bit/s
+ * @wire_bytes: bytes of a full packet on the line
+ *
+ * No delay is below the base RTT itself: whoever steers for that never grows.
+ *
+ * Return: ns, a packet's time on the line at least.
+ */
+static inline u32 fl_eps_ns(u64 line_bps, u32 wire_bytes)
+{
+	return max_t(u32, FL_EPS_NS, div64_u64((u64)wire_bytes * 8000000000ULL, line_bps));
+}
+
 #endif /* FL_TYPES_H */

@@ -127,8 +127,9 @@ static void swift_configure(const struct sock *sk, struct swift *sw,
 	u64 bdp;
 
 	if (!add_ns)
-		add_ns = sw->prio * (READ_ONCE(pf->fluct_ns) +
-				     READ_ONCE(pf->noise_ns));
+		add_ns = sw->prio ? sw->prio * (READ_ONCE(pf->fluct_ns) +
+						READ_ONCE(pf->noise_ns)) :
+				    fl_eps_ns(line_bps, wire);
 	sw->target_ns = fl_swift_hop_target(base_ns + add_ns,
 					    READ_ONCE(swift_of(pf)->swift_hop_ns),
 					    sw->hops);

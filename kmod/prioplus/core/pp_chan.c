@@ -49,8 +49,6 @@
 /* On a long path a probe takes as long as the dip: less is taken, and more given. */
 #define PP_CLEAR_STOP_LONG	12
 #define PP_CLEAR_BASE_LONG	12
-/* A delay less than this, or than a packet's time, above the base RTT is it, ns. */
-#define PP_EPS_NS		1000
 /* A probe on the line, bytes. */
 #define PP_PROBE_BYTES		91
 /* Probes of a priority use at most this part of the line: 1 / this. */
@@ -117,7 +115,7 @@ int pp_chan_init(struct pp_chan *ch, const struct pp_conf *cf, u32 prio)
 	ch->target_ns = cf->base_ns + prio * ch->width_ns;
 	ch->limit_ns = ch->target_ns + fluct_ns / 2 + cf->noise_ns;
 	ch->lower_ns = ch->target_ns - fluct_ns / 2;
-	ch->eps_ns = max_t(u32, PP_EPS_NS, pkt_ns);
+	ch->eps_ns = fl_eps_ns(cf->line_bps, cf->wire_bytes);
 	if (!prio) {
 		/* a target that can be told from an empty queue */
 		ch->target_ns += ch->eps_ns;

@@ -54,6 +54,18 @@ test_addresses()
 	done
 }
 
+# Who was never told a priority has 0, and an idle line for itself, whose delays jitter a little.
+test_default_priority()
+{
+	lablink-ctl set east netns cr noise 0,2us seed 7 || fault "no noise"
+	for cc in cubic $controls prioplus-ledbat; do
+		flow -c $cc -b 5000000 -L 1000 > /run/out || fault "$cc has not sent 5 MB in a second"
+		# 42 ms at 1 Gbit/s, and what they take to grow
+		expect "time of 5 MB with $cc, us" "$(field end 0 /run/out)" -le 80000
+	done
+	lablink-ctl set east netns cr noise off
+}
+
 # A low priority stops while a high one sends, and goes on afterwards.
 test_priorities()
 {
@@ -889,7 +901,7 @@ trap 'drop_net' EXIT
 # The stack distrusts times below 1 us, and booting takes none here.
 sleep 0.01
 load || exit 1
-tests=${*:-addresses priorities priority_change live_priority probes trace loss ack_loss lost_acks_of_small_windows reordering double_data dsack_count close_stopped switch trains
+tests=${*:-addresses default_priority priorities priority_change live_priority probes trace loss ack_loss lost_acks_of_small_windows reordering double_data dsack_count close_stopped switch trains
 	listener poor_peers base_rtt base_rtt_agrees base_rtt_memory settings ledbat prioplus_ledbat one_way deadlines many_flows
 	ecn mixed_mtu path_change short_flows removal}
 run_tests 1 $tests
