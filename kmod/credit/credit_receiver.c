@@ -143,14 +143,16 @@ void fl_receiver_end(struct fl_receiver *r)
 	kfree_rcu(r, rcu);
 }
 
-/* May somebody else's packet make this socket give credit? */
+/* May somebody else's packet make this socket give credit? With TCP Fast Open the request may be
+ * what ends the handshake: the peer keeps its ACK back for data, which waits for credit.
+ */
 static bool fl_receiver_willing(const struct sock *sk)
 {
 	return READ_ONCE(fl_credit_of(sock_net(sk))->credit) &&
 	       !fl_is_off(sock_net(sk)) &&
 	       fl_credit_possible(sk) &&
 	       (1 << READ_ONCE(sk->sk_state)) &
-	       (TCPF_ESTABLISHED | TCPF_FIN_WAIT1 | TCPF_FIN_WAIT2);
+	       (TCPF_SYN_RECV | TCPF_ESTABLISHED | TCPF_FIN_WAIT1 | TCPF_FIN_WAIT2);
 }
 
 /* The flow is in the queue from now on, if it wants credit. Context: port's lock. */

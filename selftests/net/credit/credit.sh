@@ -303,6 +303,29 @@ test_no_way()
 	done
 }
 
+# TCP Fast Open: the second connection has data in its SYN, and no ACK of its own ends the handshake.
+# Credit comes all the same.
+test_fast_open()
+{
+	in_ns xb sysctl -q -w net.ipv4.tcp_fastopen=2
+	port=6200
+	for cc in $controls; do
+		for addr in 10.0.2.1 fd00:2::1; do
+			port=$((port + 1))
+			in_ns xb python3 ./open.py listen $port 3 > /run/heard 2>&1 &
+			sleep 0.05
+			opened=$(counter xa TcpExtTCPFastOpenActive) fell=$(credit xa fallbacks)
+			in_ns xa python3 ./open.py $cc $addr $port 3 300000 2> /run/errors ||
+				fault "$cc to $addr: $(cat /run/errors)"
+			wait $! || fault "$cc to $addr: $(cat /run/heard)"
+			expect "bytes of $cc to $addr" "$(cat /run/heard)" = "300000 300000 300000"
+			expect "fast opens of $cc to $addr" \
+				$(($(counter xa TcpExtTCPFastOpenActive) - opened)) -ge 2
+			expect "$cc to $addr: fallbacks" $(($(credit xa fallbacks) - fell)) -eq 0
+		done
+	done
+}
+
 # From one control to another under traffic.
 test_switch()
 {
@@ -455,7 +478,8 @@ load || exit 1
 if [ $# -gt 0 ]; then
 	run_tests 1 "$@"
 else
-	run_tests 1 credit_pays_for_all accepted data_both_ways stock_buffers held_data peer_without_credit path_eats \
-		data_loss credit_loss reordering duplicates aborts no_way switch poor_peers forged \
+	run_tests 1 credit_pays_for_all accepted data_both_ways stock_buffers held_data \
+		peer_without_credit path_eats data_loss credit_loss reordering duplicates aborts no_way \
+		fast_open switch poor_peers forged idle_flows many_idle trace removal
 		idle_flows many_idle trace removal
 fi
