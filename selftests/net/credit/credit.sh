@@ -481,5 +481,4 @@ else
 	run_tests 1 credit_pays_for_all accepted data_both_ways stock_buffers held_data \
 		peer_without_credit path_eats data_loss credit_loss reordering duplicates aborts no_way \
 		fast_open switch poor_peers forged idle_flows many_idle trace removal
-		idle_flows many_idle trace removal
 fi
