@@ -105,9 +105,9 @@ EXPORT_SYMBOL_GPL(fl_credit_release_sk);
 
 /* The stack makes a send buffer larger while the congestion window has room (tcp_new_space()),
  * which ours never has: 46 kB would be all that a flow may have in flight. So this does what the
- * stack does, with the same bounds: room for some times what was in flight, @flight_pkts. An application
- * that waits for room does so because of the buffer, or because credit is slow; in the second case
- * little is in flight. Context: each ACK, socket lock held.
+ * stack does, with the same bounds: room for some times what was in flight, @flight_pkts. An
+ * application waits for room because the buffer is small or because credit is slow. In the second
+ * case little is in flight. Context: each ACK, socket lock held.
  */
 static void fl_credit_widen(struct sock *sk, u32 flight_pkts)
 {

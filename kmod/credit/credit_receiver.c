@@ -176,8 +176,8 @@ static void fl_receiver_wake(struct fl_receiver *r, u64 now_ns)
  * @m: its request
  *
  * Answered at once, so that the peer knows that credit will come, if late, and with which numbers.
- * Who has spent credit and asks for more by its right number knows. Context: softirq, RCU, no socket
- * lock; the packet was what TCP would have believed.
+ * A sender that has spent credit and asks with a right number knows that already. Context: softirq,
+ * RCU, no socket lock; the packet was what TCP would have believed.
  */
 void fl_receiver_request(struct sock *sk, const struct fl_credit_msg *m)
 {

@@ -131,8 +131,8 @@ test_data_both_ways()
 # flight. At 1 Gbit/s and an RTT of 4 ms half of the line is .25 MB.
 test_stock_buffers()
 {
-	lablink-ctl set e0 netns xa delay 2ms && lablink-ctl set west netns xr delay 2ms ||
-		fault "no delay"
+	lablink-ctl set e0 netns xa delay 2ms || fault "no delay"
+	lablink-ctl set west netns xr delay 2ms || fault "no delay back"
 	in_ns xa sysctl -q -w net.ipv4.tcp_wmem='4096 16384 4194304'
 	in_ns xb sysctl -q -w net.ipv4.tcp_rmem='4096 131072 6291456'
 	for cc in cubic $controls; do
