@@ -80,6 +80,8 @@ void path_draw(struct space_setup *s, const struct path_range *range)
 	}
 	base_us = dim_log(s, "base_us", range->low_us, range->high_us);
 	DIM_PICK(s, "ack", "every", "delayed");
+	/* not drawn: "buffers=stock" in the command line is for all set-ups */
+	dim_text(s, "buffers", "large");
 	s->wire_bytes = mtu + LINE_BYTES;
 	s->prop_us = link_us(s, base_us);
 	s->base_us = (hops_of(s) + 1) *
@@ -220,13 +222,18 @@ void shares_judge(struct space_setup *s, double median, double sum, double used)
 }
 
 /* Where the lab's socket buffers would be what limits a flow at @rate_bps with an RTT of @rtt_us
- * (a window of 42 MB): larger ones.
+ * (a window of 42 MB): larger ones. Stock ones begin as the kernel's do, and may become as large.
  */
 void path_buffers(struct space_setup *s, double rate_bps, double rtt_us)
 {
 	double bytes = 4 * rate_bps / 8 * rtt_us / 1e6;
 
-	if (bytes > 64e6)
+	if (!strcmp(dim_text(s, "buffers", "large"), "stock")) {
+		entry_add(&s->defaults, "\"buffers\": \"stock\"");
+		bytes = fmin(fmax(bytes, 64e6), 1e9);
+		entry_add(&s->sysctl, "\"net.ipv4.tcp_rmem\": \"4096 131072 %.0f\"", bytes);
+		entry_add(&s->sysctl, "\"net.ipv4.tcp_wmem\": \"4096 16384 %.0f\"", bytes);
+	} else if (bytes > 64e6)
 		entry_add(&s->defaults, "\"rcvbuf\": \"%.0fkb\", \"sndbuf\": \"%.0fkb\"",
 			  fmin(bytes, 1e9) / 1e3, fmin(bytes, 1e9) / 1e3);
 }

@@ -421,6 +421,7 @@ static void group_load(struct scenario *sc, struct ynode *y)
 	static const char *const acks[] = { "delayed", "every", NULL };
 	static const char *const connects[] = { "at_start", "early", NULL };
 	static const char *const writes[] = { "pieces", "whole", NULL };
+	static const char *const buffers[] = { "large", "stock", NULL };
 	struct group *g;
 	struct node **src, **dst;
 	int srcs, dsts;
@@ -448,6 +449,7 @@ static void group_load(struct scenario *sc, struct ynode *y)
 				    !y_find(y, "poisson") &&
 				    !y_find(y, "incast"));
 	g->write_whole = y_choice(y, "write", writes, 0);
+	g->stock_buffers = y_choice(y, "buffers", buffers, 0);
 	g->rcvbuf = y_size(y, "rcvbuf", NEVER);
 	g->sndbuf = y_size(y, "sndbuf", NEVER);
 	y_at_most(y, "rcvbuf", g->rcvbuf, BUFFER_MAX, "1 GiB");

@@ -386,6 +386,8 @@ static void add_flows(cJSON *plan, const struct scenario *sc)
 		add_deadline(o, sc, f);
 		add_base_rtt(o, sc, f);
 		cJSON_AddBoolToObject(o, "quickack", g->ack_every);
+		if (g->stock_buffers)
+			cJSON_AddBoolToObject(o, "stock_buffers", true);
 		if (g->write_whole)
 			cJSON_AddBoolToObject(o, "whole", true);
 		cJSON_AddItemToArray(list, o);

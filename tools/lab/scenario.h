@@ -91,6 +91,7 @@ struct group {
 	int connect_early;
 	bool ack_every;
 	bool write_whole;	/* all of it into the socket buffer at once */
+	bool stock_buffers;	/* the application sets none */
 	int64_t rcvbuf, sndbuf;
 	int64_t deadline_ns;	/* 0 none */
 	bool waits;		/* after:, its first start is not planned */

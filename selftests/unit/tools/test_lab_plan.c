@@ -63,7 +63,7 @@ static const char *const good_pieces[] = {
 	"'taps':[{'tap':3,'node':'a','dev':'x'}],'tap_records_max':1000,",
 	"'flows':[" FLOW_ID(0, 20009) "'cc':'prioplus','rcv_cc':null,'so_priority':3,",
 	"'weight_milli':1000,'dscp':10,'stop_ns':-1,'bytes':1000,'connect':'at_start',",
-	"'rcvbuf':100000,'sndbuf':200000,'deadline_us':1500,'quickack':true},",
+	"'rcvbuf':100000,'sndbuf':200000,'deadline_us':1500,'quickack':true,'stock_buffers':true},",
 	"{'id':1,'src':'b','dst':'a','src_addr':'fd00::1','dst_addr':'fd00::2',",
 	"'sport':20002,'dport':10000,'start_ns':0,'stop_ns':4000}],",
 	"'gates':[{'after':[0],'flows':[1],'delay_ns':70}],",
@@ -195,7 +195,9 @@ TEST(plan_good_flows)
 	CHECK_SAME(flow->weight_milli, 1000);
 	CHECK_SAME(flow->connect, PLAN_CONNECT_EARLY);
 	CHECK(!flow->cc);
+	CHECK(!flow->stock_buffers);
 	flow = PLAN_ITEM(struct plan_flow, plan->flows, 0);
+	CHECK(flow->stock_buffers);
 	CHECK_SAME(flow->id, 0);
 	CHECK_STR(flow->cc, "prioplus");
 	CHECK(!flow->rcv_cc);

@@ -307,6 +307,7 @@ static int plan_flow(struct json_ctx *ctx, const cJSON *item, void *dst)
 		INT(plan_flow, base_rtt_ns, false),
 		BOOL(plan_flow, quickack, false),
 		BOOL(plan_flow, whole, false),
+		BOOL(plan_flow, stock_buffers, false),
 	};
 	struct plan_flow *flow = dst;
 

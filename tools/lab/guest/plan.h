@@ -135,6 +135,7 @@ struct plan_flow {
 	int64_t base_rtt_ns;		/* 0: not told */
 	bool quickack;
 	bool whole;			/* into the socket buffer at once */
+	bool stock_buffers;		/* the generator sets none, and no first window */
 };
 
 /* Flows that start when others have been delivered; their start_ns counts from

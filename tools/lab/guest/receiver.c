@@ -86,15 +86,17 @@ static const char *listener_cc(struct listener *listener)
 	return cc;
 }
 
-/* Receive buffer of the listener: the largest that one of its flows wants. */
+/* Receive buffer of the listener: the largest that one of its flows wants; 0: the host's. */
 static int listener_rcvbuf(const struct listener *listener)
 {
 	int64_t most = 0, rcvbuf;
 	size_t i;
 
 	for (i = 0; i < listener->count; i++) {
-		rcvbuf = flows[by_listener[listener->first + i]].plan->rcvbuf;
-		if (!rcvbuf)
+		const struct plan_flow *plan = flows[by_listener[listener->first + i]].plan;
+
+		rcvbuf = plan->rcvbuf;
+		if (!rcvbuf && !plan->stock_buffers)
 			rcvbuf = RCVBUF_BYTES;
 		if (rcvbuf > most)
 			most = rcvbuf;
@@ -109,6 +111,7 @@ static void listener_open(struct listener *listener)
 	struct plan_addr anywhere = { .family = listener->family };
 	const char *cc = listener_cc(listener);
 	union socket_addr addr;
+	int64_t rcvbuf;
 	socklen_t length;
 
 	node_enter(listener->node);
@@ -124,8 +127,10 @@ static void listener_open(struct listener *listener)
 	if (listener->family == AF_INET6)
 		socket_option(flow, listener->fd, IPPROTO_IPV6, IPV6_V6ONLY, 1,
 			      "IPV6_V6ONLY");
-	socket_option(flow, listener->fd, SOL_SOCKET, SO_RCVBUFFORCE,
-		      listener_rcvbuf(listener), "SO_RCVBUFFORCE");
+	rcvbuf = listener_rcvbuf(listener);
+	if (rcvbuf)
+		socket_option(flow, listener->fd, SOL_SOCKET, SO_RCVBUFFORCE, rcvbuf,
+			      "SO_RCVBUFFORCE");
 	if (cc)
 		socket_cc(flow, listener->fd, cc);
 	length = socket_addr(&addr, &anywhere, listener->port);
@@ -226,7 +231,8 @@ static void receiver_setup(const struct listener *listener, struct flow *flow)
 	if (plan->rcvbuf)
 		socket_option(flow, flow->peer_fd, SOL_SOCKET, SO_RCVBUFFORCE,
 			      plan->rcvbuf, "SO_RCVBUFFORCE");
-	flow->lowat_bytes = socket_share_bytes();
+	/* a receiver that waits for more than its buffer holds makes it larger */
+	flow->lowat_bytes = plan->stock_buffers ? PACKET_BYTES : socket_share_bytes();
 	if (plan->bytes >= 0 && (uint64_t)plan->bytes < flow->lowat_bytes)
 		flow->lowat_bytes = plan->bytes;
 	if (plan->rcvbuf && flow->lowat_bytes > (uint64_t)plan->rcvbuf / 4)

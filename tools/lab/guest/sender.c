@@ -88,7 +88,8 @@ static void sender_options(struct flow *flow)
 
 	socket_option(flow, flow->fd, SOL_SOCKET, SO_REUSEADDR, 1,
 		      "SO_REUSEADDR");
-	if (plan->sndbuf || plan->bytes < 0 || plan->bytes > SMALL_BYTES) {
+	if (plan->sndbuf || (!plan->stock_buffers &&
+			     (plan->bytes < 0 || plan->bytes > SMALL_BYTES))) {
 		socket_option(flow, flow->fd, SOL_SOCKET, SO_SNDBUFFORCE,
 			      sndbuf, "SO_SNDBUFFORCE");
 		/* who heeds a deadline needs to know all of the message */
@@ -161,7 +162,8 @@ static void sender_open_window(struct flow *flow)
 	socklen_t length = sizeof(window);
 	int fd = flow->fd;
 
-	if ((flow->plan->bytes >= 0 && flow->plan->bytes <= SYN_WINDOW_BYTES) ||
+	if (flow->plan->stock_buffers ||
+	    (flow->plan->bytes >= 0 && flow->plan->bytes <= SYN_WINDOW_BYTES) ||
 	    (flow->plan->rcvbuf && flow->plan->rcvbuf < FIRST_WINDOW_BYTES))
 		return;
 	if (setsockopt(fd, IPPROTO_TCP, TCP_REPAIR, &on, sizeof(on)) ||
