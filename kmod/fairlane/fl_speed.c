@@ -5,7 +5,7 @@
  * A device tells its speed under rtnl only, a congestion control starts in
  * softirq. So a notifier asks each device when it comes up or changes, and
  * keeps the answer by namespace and ifindex, where softirq reads it under
- * RCU.
+ * RCU. A device that lies on others is as fast as they are (fl_speed_below()).
  *
  * Where the bottleneck is slower than the device, or the device tells nothing,
  * flows can measure (core/line_rate.h): the most that any flow of the namespace
@@ -45,38 +45,72 @@ struct fl_speed_net {
 static unsigned int fl_speed_net_id __read_mostly;
 static u32 fl_speed_seed __read_mostly;
 
+/* Speed of what a device lies on, Mbit/s; 0 = not known. Those below have been asked before.
+ * The speed of a bond or team is the sum of its ports', but a flow goes through one of them: the
+ * fastest that is up, as far as anybody knows. Context: process, rtnl held. Return: false, it lies
+ * on nothing, or a bridge on many.
+ */
+static bool fl_speed_below(struct net_device *dev, u32 *mbps)
+{
+	struct net_device *lower;
+	struct list_head *iter;
+	u32 count = 0;
+	void *entry;
+
+	*mbps = 0;
+	netdev_for_each_lower_dev(dev, lower, iter) {
+		struct fl_speed_net *sn = net_generic(dev_net(lower), fl_speed_net_id);
+
+		count++;
+		entry = xa_load(&sn->mbps, lower->ifindex);
+		if (entry && netif_carrier_ok(lower))
+			*mbps = max_t(u32, *mbps, xa_to_value(entry));
+	}
+	return count == 1 || (count && netif_is_lag_master(dev));
+}
+
+/* Context: process, rtnl held. */
 static void fl_speed_ask(struct net_device *dev)
 {
 	struct fl_speed_net *sn = net_generic(dev_net(dev), fl_speed_net_id);
 	struct ethtool_link_ksettings ks;
+	u32 mbps;
 
-	if (__ethtool_get_link_ksettings(dev, &ks) || !ks.base.speed ||
-	    ks.base.speed == (u32)SPEED_UNKNOWN) {
+	if (!fl_speed_below(dev, &mbps))
+		mbps = __ethtool_get_link_ksettings(dev, &ks) ||
+		       ks.base.speed == (u32)SPEED_UNKNOWN ? 0 : ks.base.speed;
+	if (mbps)
+		/* without memory the rate stays unknown, which is handled */
+		xa_store(&sn->mbps, dev->ifindex, xa_mk_value(mbps), GFP_KERNEL);
+	else
 		xa_erase(&sn->mbps, dev->ifindex);
-		return;
-	}
-	/* without memory the rate stays unknown, which is handled */
-	xa_store(&sn->mbps, dev->ifindex, xa_mk_value(ks.base.speed),
-		 GFP_KERNEL);
 }
 
 /* Context: process, rtnl held. */
 static int fl_speed_event(struct notifier_block *nb, unsigned long event,
 			  void *ptr)
 {
-	struct net_device *dev = netdev_notifier_info_to_dev(ptr);
+	struct net_device *dev = netdev_notifier_info_to_dev(ptr), *upper = NULL;
+	const struct netdev_notifier_changeupper_info *change = ptr;
 	struct fl_speed_net *sn;
 
 	switch (event) {
 	case NETDEV_UP:
 	case NETDEV_CHANGE:
 		fl_speed_ask(dev);
+		upper = netdev_master_upper_dev_get(dev);
+		break;
+	case NETDEV_CHANGEUPPER:
+		upper = change->upper_dev;
 		break;
 	case NETDEV_UNREGISTER:
 		sn = net_generic(dev_net(dev), fl_speed_net_id);
 		xa_erase(&sn->mbps, dev->ifindex);
 		break;
 	}
+	/* one that goes loses its ports after its NETDEV_UNREGISTER */
+	if (upper && upper->reg_state == NETREG_REGISTERED)
+		fl_speed_ask(upper);
 	return NOTIFY_DONE;
 }
 

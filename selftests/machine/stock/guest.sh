@@ -267,6 +267,40 @@ delete_under_traffic()
 	ip netns del a && ip netns del b && make_hosts && settings
 }
 
+# A bond of two ports of 10 Gbit/s says 20, a flow goes through one of them, and a VLAN on it is as
+# fast as that. In a namespace of its own, between two bonds.
+line_rate_of_bond()
+{
+	local ns at=0 shown
+
+	for ns in e f; do
+		ip netns add $ns && ip -n $ns link set lo up || return 1
+	done
+	for port in p1 p2; do
+		ip link add $port netns e type veth peer name $port netns f || return 1
+	done
+	for ns in e f; do
+		at=$((at + 1))
+		ip -n $ns link add agg type bond mode balance-rr miimon 10 &&
+		ip -n $ns link set p1 master agg && ip -n $ns link set p2 master agg &&
+		ip -n $ns link add link agg name agg.7 type vlan id 7 &&
+		ip -n $ns link set agg up && ip -n $ns link set agg.7 up &&
+		ip -n $ns addr add 10.6.0.$at/24 dev agg && ip -n $ns addr add 10.7.0.$at/24 dev agg.7 || return 1
+	done
+	usleep 500000
+	# what it says of itself, and what was taken for the line once
+	[ "$(ip netns exec e cat /sys/class/net/agg/speed)" = 20000 ] || return 1
+	for net in 6 7; do
+		flowgen -f e -t f -a 10.$net.0.2 -c prioplus -p 777$net -b -1 -L 3000 > /dev/null 2>&1 &
+		usleep 1500000
+		shown=$(fairlane -n e -j flow show dport 777$net | jq -c '[.[0].line_rate_mbps, .[0].from.line_rate_mbps]')
+		wait $!
+		echo "10.$net.0.2: $shown"
+		[ "$shown" = '[10000,"device"]' ] || return 1
+	done
+	ip netns del e && ip netns del f
+}
+
 # The control plane (selftests/net/control), with two processors and in real time.
 control()
 {
@@ -408,6 +442,7 @@ for name in options inherit flow_names dump; do
 	check control $name
 done
 [ ! -e /modules/fl_encrypts.ko ] || check encrypted
+[ ! -e /modules/bonding.ko ] || check line_rate_of_bond
 if [ "$level" = all ]; then
 	for name in before_connect errors reuseport congestion_order policy_one policy_conditions policy_apply \
 		events overrun netns_exit ceiling budget exchange owner fuzz; do
