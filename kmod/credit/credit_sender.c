@@ -44,12 +44,15 @@ static bool fl_sender_holds_rest(const struct sock *sk)
 		return false;
 	if (tp->nonagle & TCP_NAGLE_CORK)
 		return true;
-	return !tp->nonagle && tp->packets_out && after(tp->snd_sml, tp->snd_una);
+	/* the second bound: the last small segment may be 2 GB ago */
+	return !tp->nonagle && tp->packets_out && after(tp->snd_sml, tp->snd_una) &&
+	       !after(tp->snd_sml, tp->snd_nxt);
 }
 
 /* Segments from @seq on that the stack would send if their turn came: written, and the peer has
- * room for all of each. For what the stack keeps back a credit would be asked, and wasted, in each
- * RTT; with the ACK that lets it go it is asked for. A FIN needs no credit.
+ * room for all of each. A credit for a segment that the stack keeps back would be wasted, and asked
+ * for again in each RTT. The ACK that lets the segment go has the stack send, which asks. A FIN
+ * needs no credit.
  */
 static u32 fl_sender_segs(const struct sock *sk, u32 seq)
 {
