@@ -372,7 +372,10 @@ static __always_inline bool fl_option_connected(const struct sock *sk)
 	       sk->sk_protocol == IPPROTO_TCP;
 }
 
-/* Would TCP take it? Numbers may be old by a packet: the window is wide. */
+/* Would TCP take it? Numbers may be old by a packet: the window is wide. An acknowledgment may be
+ * of a packet that is just being sent, which is not in snd_nxt yet: where both ends are on one host
+ * the answer comes from within the sending.
+ */
 static noinline bool fl_option_in_wide_window(const struct sock *sk,
 					      const struct tcphdr *th)
 {
