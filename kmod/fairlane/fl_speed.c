@@ -69,48 +69,67 @@ static bool fl_speed_below(struct net_device *dev, u32 *mbps)
 	return count == 1 || (count && netif_is_lag_master(dev));
 }
 
+/* Without memory the rate stays unknown, which is handled. A device that goes loses those below
+ * after its NETDEV_UNREGISTER, and has no rate any more. Context: rtnl held.
+ */
+static void fl_speed_keep(struct net_device *dev, u32 mbps, gfp_t gfp)
+{
+	struct fl_speed_net *sn = net_generic(dev_net(dev), fl_speed_net_id);
+
+	if (mbps && dev->reg_state == NETREG_REGISTERED)
+		xa_store(&sn->mbps, dev->ifindex, xa_mk_value(mbps), gfp);
+	else
+		xa_erase(&sn->mbps, dev->ifindex);
+}
+
+/* What lies on a device that was asked. Context: rtnl held, RCU. */
+static int fl_speed_above(struct net_device *dev, struct netdev_nested_priv *priv)
+{
+	u32 mbps;
+
+	if (fl_speed_below(dev, &mbps))
+		fl_speed_keep(dev, mbps, GFP_ATOMIC);
+	return 0;
+}
+
 /* Context: process, rtnl held. */
 static void fl_speed_ask(struct net_device *dev)
 {
-	struct fl_speed_net *sn = net_generic(dev_net(dev), fl_speed_net_id);
+	struct netdev_nested_priv none = { };
 	struct ethtool_link_ksettings ks;
 	u32 mbps;
 
 	if (!fl_speed_below(dev, &mbps))
 		mbps = __ethtool_get_link_ksettings(dev, &ks) ||
 		       ks.base.speed == (u32)SPEED_UNKNOWN ? 0 : ks.base.speed;
-	if (mbps)
-		/* without memory the rate stays unknown, which is handled */
-		xa_store(&sn->mbps, dev->ifindex, xa_mk_value(mbps), GFP_KERNEL);
-	else
-		xa_erase(&sn->mbps, dev->ifindex);
+	fl_speed_keep(dev, mbps, GFP_KERNEL);
+	rcu_read_lock();
+	netdev_walk_all_upper_dev_rcu(dev, fl_speed_above, &none);
+	rcu_read_unlock();
 }
 
 /* Context: process, rtnl held. */
 static int fl_speed_event(struct notifier_block *nb, unsigned long event,
 			  void *ptr)
 {
-	struct net_device *dev = netdev_notifier_info_to_dev(ptr), *upper = NULL;
 	const struct netdev_notifier_changeupper_info *change = ptr;
+	struct net_device *dev = netdev_notifier_info_to_dev(ptr);
 	struct fl_speed_net *sn;
 
 	switch (event) {
 	case NETDEV_UP:
 	case NETDEV_CHANGE:
 		fl_speed_ask(dev);
-		upper = netdev_master_upper_dev_get(dev);
 		break;
 	case NETDEV_CHANGEUPPER:
-		upper = change->upper_dev;
+		if (change->upper_dev->reg_state == NETREG_REGISTERED)
+			fl_speed_ask(change->upper_dev);
 		break;
 	case NETDEV_UNREGISTER:
 		sn = net_generic(dev_net(dev), fl_speed_net_id);
 		xa_erase(&sn->mbps, dev->ifindex);
 		break;
 	}
-	/* one that goes loses its ports after its NETDEV_UNREGISTER */
-	if (upper && upper->reg_state == NETREG_REGISTERED)
-		fl_speed_ask(upper);
 	return NOTIFY_DONE;
 }
 
