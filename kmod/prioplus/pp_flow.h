@@ -101,6 +101,7 @@ enum pp_dsack {
  * @turned: no other of the last probes has @probe_seq
  * @started: a first probe was sent, or the flow began without
  * @timer_ref: the timer holds a reference on the socket
+ * @found_idle: a train of this silence has found the line idle, see pp_open.c
  * @fallback: probes are not answered on this path: goes on without stopping
  * @opened: likewise, after a second of silence
  * @stats: counters that pp_info.c shows
@@ -174,6 +175,7 @@ struct pp_flow {
 	   alike:1;
 	u8 turned:1,
 	   timer_ref:1,
+	   found_idle:1,
 	   fallback:1,
 	   opened:1;
 	struct {

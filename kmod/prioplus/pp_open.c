@@ -20,11 +20,17 @@
  *				all that this one sent before them, until that one gives way,
  *				a round trip later; on an idle line they wait no longer than
  *				the first ones, whatever the noise. Where some do wait, the
- *				silence begins anew. Elsewhere the flow is
+ *				silence begins anew.
+ *	20 ms later		Another train leaves. Two flows that wait for the same one ask
+ *				at the same time: the train of one stops it, and that of the
+ *				other comes back as from an idle line. Where both trains found
+ *				the line idle, the flow is
  *				an ordinary control: it steers by the original CC for the
  *				least delay of that second and as much more as the delays of
  *				the second differ, and does not stop.
- *	a second later		It is PrioPlus again, unless it had half of the line.
+ *	a second later		It is PrioPlus again, and its first train leaves with its first
+ *				probe: what was wrong ends then, and what was right goes on
+ *				after some round trips.
  *
  * The trickle that a silent flow sends are its probes. A packet of data would tell no more
  * than an echo does, and one each 20 ms of each flow that waits would be in the queue of
@@ -45,11 +51,11 @@
 #define PP_SILENT_RTTS		100
 /* Fewer probes than this in a silence do not tell who was on the line. */
 #define PP_SILENT_PROBES	16
-/* Silence after which a flow asks by a train, ns, and in base RTTs: the longer one. */
+/* Silence after which a flow asks by a train, and for how long it is an ordinary control
+ * then, ns, and in base RTTs: the longer one.
+ */
 #define PP_OPEN_AFTER_NS	NSEC_PER_SEC
 #define PP_OPEN_AFTER_RTTS	1000
-/* For how long it is an ordinary control, ns. */
-#define PP_OPEN_FOR_NS		NSEC_PER_SEC
 /* A train takes so many times as long on the line as the delays of the silence differ;
  * its packets.
  */
@@ -160,6 +166,7 @@ void pp_silence_begins(struct pp_flow *fl)
 	fl->silent_most_ns = 0;
 	fl->silent_probes = 0;
 	fl->silent_looks = 0;
+	fl->found_idle = 0;
 	fl->train_pkts = 0;
 	pp_sock_of(fl)->last_ack_ns = tcp_sk(fl->sk)->tcp_clock_cache;
 }
@@ -175,7 +182,6 @@ static void pp_open(struct pp_flow *fl, u64 now_ns)
 	fl->stats.opens++;
 	/* no probe is sent meanwhile */
 	fl->probe_sent_ns = now_ns;
-	fl->probe_nxt = tcp_sk(fl->sk)->delivered;
 	pp_configure(fl, fl_profile_for(fl->sk, fl->fs));
 	pp_move(&fl->core, true);
 	pp_go_on(fl);
@@ -313,18 +319,26 @@ void pp_still_silent(struct pp_flow *fl, u32 rtt_ns)
 			       (u64)PP_SILENT_RTTS * fl->chan->base_ns);
 	u32 differ_ns;
 
-	if (fl->train_pkts && pp_train_found_idle(fl)) {
+	if (fl->train_pkts && !pp_train_found_idle(fl)) {
+		pp_silence_begins(fl);
+		goto probe;
+	}
+	if (fl->train_pkts && fl->found_idle) {
 		pp_open(fl, now_ns);
 		return;
 	}
 	if (fl->train_pkts) {
-		pp_silence_begins(fl);
-		goto probe;
+		fl->found_idle = 1;
+		fl->train_pkts = 0;
+		ps->last_ack_ns = now_ns;
 	}
-	fl->silent_least_ns = min(fl->silent_least_ns, rtt_ns);
-	fl->silent_most_ns = max(fl->silent_most_ns, rtt_ns);
-	if (fl->silent_probes < U8_MAX)
-		fl->silent_probes++;
+	/* of the first probe after an open second, the flow's own queue is a part */
+	if (!fl->found_idle) {
+		fl->silent_least_ns = min(fl->silent_least_ns, rtt_ns);
+		fl->silent_most_ns = max(fl->silent_most_ns, rtt_ns);
+		if (fl->silent_probes < U8_MAX)
+			fl->silent_probes++;
+	}
 	if (now_ns - ps->last_ack_ns < silence_ns)
 		goto probe;
 	ps->last_ack_ns = now_ns;
@@ -342,7 +356,7 @@ void pp_still_silent(struct pp_flow *fl, u32 rtt_ns)
 		goto probe;
 	}
 	fl->silent_looks++;
-	if (fl->silent_looks * silence_ns >= pp_open_after_ns(fl)) {
+	if (fl->found_idle || fl->silent_looks * silence_ns >= pp_open_after_ns(fl)) {
 		pp_train_begins(fl);
 		return;
 	}
@@ -358,24 +372,22 @@ probe:
  */
 bool pp_open_ends(struct pp_flow *fl)
 {
-	const struct tcp_sock *tp = tcp_sk(fl->sk);
-	u64 line, for_ns = tp->tcp_clock_cache - fl->probe_sent_ns;
+	u64 now_ns = tcp_sk(fl->sk)->tcp_clock_cache;
+	u32 least_ns = fl->chan->probe_base_ns, open_ns = fl->open_ns;
 
-	if (for_ns < PP_OPEN_FOR_NS)
+	if (now_ns - fl->probe_sent_ns < pp_open_after_ns(fl))
 		return false;
-	/* as fast as the train that found it idle */
-	line = div_u64(for_ns, fl->train_gap_ns ?: pp_line_gap_ns(fl));
-	fl->probe_sent_ns = tp->tcp_clock_cache;
-	if (2ULL * (tp->delivered - fl->probe_nxt) >= line) {
-		fl->probe_nxt = tp->delivered;
-		return false;
-	}
 	fl->fallback = 0;
 	fl->opened = 0;
 	fl->longer_ns = 0;
 	pp_configure(fl, fl_profile_for(fl->sk, fl->fs));
 	pp_suspend_idle(&fl->core);
 	pp_silence_begins(fl);
+	/* as if a train had found the line idle a while ago */
+	fl->silent_least_ns = least_ns;
+	fl->silent_most_ns = least_ns + open_ns;
+	fl->found_idle = 1;
+	pp_sock_of(fl)->last_ack_ns = 0;
 	return true;
 }
 
