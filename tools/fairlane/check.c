@@ -250,6 +250,23 @@ static void check_controls(const struct utsname *u)
 	free(standard);
 }
 
+/* Whatever the sockets are told, these decide first (off.c). */
+static void check_off(void)
+{
+	char *off = sysctl_text("/proc/sys/net/fairlane/off");
+	char *share = sysctl_text("/proc/sys/net/fairlane/share_permille");
+
+	if (off && strcmp(off, "0"))
+		check_add(VERDICT_PROBLEM, "off", "fairlane on",
+			  "Fairlane is off: connections have the system's congestion control");
+	else if (share && strcmp(share, "1000"))
+		check_add(VERDICT_NOTE, "off", "fairlane on",
+			  "of the connections %s of 1000 have our congestion controls, others the system's",
+			  share);
+	free(off);
+	free(share);
+}
+
 static void check_modules(void)
 {
 	struct utsname u;
@@ -262,6 +279,7 @@ static void check_modules(void)
 			  "this kernel takes signed modules only: modprobe will say \"Key was rejected by service\"");
 	check_core(&u);
 	check_controls(&u);
+	check_off();
 }
 
 /* ---- tc ---------------------------------------------------------------------- */

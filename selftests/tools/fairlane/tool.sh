@@ -525,6 +525,16 @@ test_check_report()
 			= "$key sysctl net.ipv4.$key=1"
 		in_ns ca sysctl -q -w net.ipv4."$key"=1
 	done
+	in_ns ca fairlane off > /run/a
+	fairlane -n ca -j check > /run/check
+	expect "exit status while it is off" $? -eq 3
+	expect "it is off" "$(jq -r '.[] | select(.verdict == "problem") | .check, .cure' /run/check | xargs)" = "off fairlane on"
+	in_ns ca fairlane on share 5% > /run/a
+	fairlane -n ca -j check > /run/check
+	expect "exit status with a share" $? -eq 0
+	expect "a share" "$(jq -r '.[] | select(.check == "off") | .verdict + " " + .text' /run/check)" \
+		= "note of the connections 50 of 1000 have our congestion controls, others the system's"
+	in_ns ca fairlane on > /run/a
 	# Sockets of the tests before end in the background, those whose network is gone only
 	# after their last retransmission: some 100 s.
 	for module in tcp_prioplus tcp_ledbat tcp_swift; do
