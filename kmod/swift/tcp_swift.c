@@ -122,14 +122,15 @@ static void swift_configure(const struct sock *sk, struct swift *sw,
 {
 	u32 base_ns = fl_sock_base_rtt_ns(sw->flow, pf) ?: sw->base_ns;
 	u32 add_ns = READ_ONCE(swift_of(pf)->swift_target_ns);
+	u32 noise_ns = READ_ONCE(pf->noise_ns);
 	u64 line_bps = fl_sock_line_bps(sk, sw->flow, pf, true);
 	u32 wire = fl_wire_bytes(sk);
 	u64 bdp;
 
+	/* what may be noise makes no window smaller */
 	if (!add_ns)
-		add_ns = sw->prio ? sw->prio * (READ_ONCE(pf->fluct_ns) +
-						READ_ONCE(pf->noise_ns)) :
-				    fl_eps_ns(line_bps, wire);
+		add_ns = sw->prio ? sw->prio * (READ_ONCE(pf->fluct_ns) + noise_ns) :
+				    fl_eps_ns(line_bps, wire) + noise_ns;
 	sw->target_ns = fl_swift_hop_target(base_ns + add_ns,
 					    READ_ONCE(swift_of(pf)->swift_hop_ns),
 					    sw->hops);

@@ -63,6 +63,14 @@ test_default_priority()
 		# 42 ms at 1 Gbit/s, and what they take to grow
 		expect "time of 5 MB with $cc, us" "$(field end 0 /run/out)" -le 80000
 	done
+	# and one whose delays jitter by as much as was said
+	lablink-ctl set east netns cr noise 0,50us seed 7 || fault "no noise"
+	in_ns ca sysctl -q -w net.fairlane.noise_ns=50000
+	for cc in $controls prioplus-ledbat; do
+		flow -c $cc -b 5000000 -L 1000 > /run/out || fault "$cc has not sent 5 MB in a second"
+		expect "time of 5 MB with $cc and jitter, us" "$(field end 0 /run/out)" -le 300000
+	done
+	in_ns ca sysctl -q -w net.fairlane.noise_ns=800
 	lablink-ctl set east netns cr noise off
 }
 
