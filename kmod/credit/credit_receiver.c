@@ -28,6 +28,8 @@ static const struct fl_pacer_ops fl_receiver_ops;
 #define FL_RECEIVER_SILENT_MAX	5
 /* Credits that may be given without anything coming back. */
 #define FL_RECEIVER_OUT_MIN	64
+/* So many credits of which none has come back tell that the flow is too fast. */
+#define FL_RECEIVER_MANY	8
 /* Segments of a credit where the line is faster than this. */
 #define FL_RECEIVER_FAST_BPS	10000000000ULL
 #define FL_RECEIVER_FAST_SEGS	8
@@ -274,6 +276,9 @@ static bool fl_receiver_silence(struct fl_receiver *r)
 	fl_credit_note(sock_net(r->node.sk), FL_CREDIT_N_TIMEOUTS, 1);
 	r->waiting = false;
 	r->heard_ns = ktime_get_ns();
+	/* few may have met a burst of others */
+	if (fl_want_out(&r->want) >= FL_RECEIVER_MANY)
+		fl_loop_silence(&r->loop);
 	fl_want_lose(&r->want);
 	fl_loop_begin(&r->loop, r->want.last + 1);
 	if (++r->silent < FL_RECEIVER_SILENT_MAX)

@@ -67,6 +67,7 @@ void fl_loop_begin(struct fl_loop *l, u32 next);
 void fl_loop_sent(struct fl_loop *l, u32 number, u64 now_ns);
 void fl_loop_back(struct fl_loop *l, u32 number, u64 now_ns);
 bool fl_loop_update(struct fl_loop *l, u64 now_ns);
+void fl_loop_silence(struct fl_loop *l);
 u32 fl_loop_gap_ns(struct fl_loop *l);
 
 #endif /* FL_CREDIT_LOOP_H */

@@ -223,6 +223,26 @@ TEST(loop_keeps_its_bounds)
 	}
 }
 
+TEST(loop_halves_its_rate_in_silence)
+{
+	struct fl_loop l;
+	u32 was, i;
+
+	fl_loop_init(&l, 1000000, 7);
+	was = l.rate;
+	fl_loop_silence(&l);
+	SAME(l.rate, was / 2);
+	SAME(l.gap_ns, 1000000000 / l.rate);
+	for (i = 0; i < 40; i++)
+		fl_loop_silence(&l);
+	SAME(l.rate, FL_LOOP_RATE_MIN);
+	SAME(l.w, FL_LOOP_W_MIN);
+	/* never slower than a credit in an RTT */
+	l.rtt_ns = 100000;
+	fl_loop_silence(&l);
+	SAME(l.rate, 10000);
+}
+
 TEST(loop_reordering_is_no_loss)
 {
 	struct fl_loop l;
