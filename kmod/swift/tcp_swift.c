@@ -130,7 +130,7 @@ static void swift_configure(const struct sock *sk, struct swift *sw,
 	/* what may be noise makes no window smaller */
 	if (!add_ns)
 		add_ns = sw->prio ? sw->prio * (READ_ONCE(pf->fluct_ns) + noise_ns) :
-				    fl_eps_ns(line_bps, wire) + noise_ns;
+				    max_t(u32, fl_eps_ns(line_bps, wire), noise_ns);
 	sw->target_ns = fl_swift_hop_target(base_ns + add_ns,
 					    READ_ONCE(swift_of(pf)->swift_hop_ns),
 					    sw->hops);

@@ -117,10 +117,9 @@ int pp_chan_init(struct pp_chan *ch, const struct pp_conf *cf, u32 prio)
 	ch->lower_ns = ch->target_ns - fluct_ns / 2;
 	ch->eps_ns = fl_eps_ns(cf->line_bps, cf->wire_bytes);
 	if (!prio) {
-		/* a target that can be told from an empty queue */
-		ch->target_ns += ch->eps_ns;
-		ch->limit_ns = max_t(u32, ch->limit_ns,
-				     ch->target_ns + cf->noise_ns);
+		/* a target that can be told from an empty queue, noise or not */
+		ch->target_ns += max_t(u32, ch->eps_ns, cf->noise_ns);
+		ch->limit_ns = max_t(u32, ch->limit_ns, cf->base_ns + ch->eps_ns + cf->noise_ns);
 	}
 	ch->probe_base_ns = cf->probe_base_ns;
 	if (!ch->probe_base_ns) {

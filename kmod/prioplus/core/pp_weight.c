@@ -150,10 +150,11 @@ void pp_share(struct pp_core *pp, const struct pp_chan *ch)
 	u64 wnd = max_t(u64, pp->wnd, FL_WND_ONE);
 	s32 l2 = pp_log2(wnd) - ch->weight_l2 -
 		 ((FL_WND_SHIFT + 1) << PP_LOG_SHIFT);
-	/* below priority 0's target nothing can be told from an empty queue */
-	u32 least_ns = max_t(u32, ch->lower_ns, ch->base_ns + ch->eps_ns);
-	u32 most_ns = (max_t(u32, ch->target_ns, least_ns) - least_ns) / 8 *
-		      PP_SHIFT_EIGHTHS;
+	/* priority 0's channel begins below the base RTT: below its target nothing can be told
+	 * from an empty queue
+	 */
+	u32 least_ns = ch->lower_ns < ch->base_ns ? ch->target_ns : ch->lower_ns;
+	u32 most_ns = (ch->target_ns - least_ns) / 8 * PP_SHIFT_EIGHTHS;
 
 	pp->shift_ns = min_t(u32, most_ns,
 			     (u32)max_t(s32, l2, 0) * ch->share_ns >>

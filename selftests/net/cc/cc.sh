@@ -68,7 +68,7 @@ test_default_priority()
 	in_ns ca sysctl -q -w net.fairlane.noise_ns=50000
 	for cc in $controls prioplus-ledbat; do
 		flow -c $cc -b 5000000 -L 1000 > /run/out || fault "$cc has not sent 5 MB in a second"
-		expect "time of 5 MB with $cc and jitter, us" "$(field end 0 /run/out)" -le 300000
+		expect "time of 5 MB with $cc and jitter, us" "$(field end 0 /run/out)" -le 150000
 	done
 	in_ns ca sysctl -q -w net.fairlane.noise_ns=800
 	lablink-ctl set east netns cr noise off
