@@ -198,14 +198,19 @@ static cJSON *apply_namespaces(struct apply *a, bool all, unsigned int *failed)
 static int port_there(const struct fabric_port *p, const char *wanted,
 		      bool dry_run, cJSON *list)
 {
+	int fd = netns_find(p->netns), status = EXIT_KERNEL;
 	FILE *tmp = tmpfile();
-	int fd = netns_open(p->netns), status = EXIT_KERNEL;
 	char *line = NULL, *text;
 	size_t size = 0;
 	pid_t pid;
 
 	if (!tmp)
 		fail_kernel("a temporary file: %s", strerror(errno));
+	if (fd < 0) {
+		fclose(tmp);
+		port_missing(p, list);
+		return EXIT_OK;
+	}
 	fflush(NULL);
 	pid = fork();
 	if (!pid) {
@@ -271,7 +276,7 @@ static void print_port(const cJSON *port, bool dry_run)
 	       cJSON_GetObjectItem(port, "netns") ? " in " : "",
 	       text_at(port, "netns"),
 	       cJSON_GetObjectItem(port, "missing") ?
-	       ": there is no such device yet; apply again when it comes" :
+	       ": it is not there yet; apply again when it comes" :
 	       dry_run ? "" : ": changed");
 	if (!dry_run || cJSON_GetObjectItem(port, "missing"))
 		return;

@@ -24,6 +24,7 @@ char *port_text(const char *dev);
 int port_set(const char *dev, const char *options, char *said, size_t size);
 int port_del(const char *dev);
 void port_mtu(const char *dev, int mtu);
+void port_missing(const struct fabric_port *p, cJSON *list);
 int port_make(const struct fabric_port *p, const char *wanted, bool dry_run,
 	      cJSON *list);
 

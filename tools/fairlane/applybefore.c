@@ -146,9 +146,15 @@ static int restore_port(const cJSON *port)
 {
 	const char *dev = text_at(port, "dev"), *from = text_at(port, "from");
 	char said[1024], *now;
+	int fd;
 
-	if (text_at(port, "netns")[0])
-		netns_enter(text_at(port, "netns"));
+	if (text_at(port, "netns")[0]) {
+		fd = netns_find(text_at(port, "netns"));
+		/* gone, and its port with it */
+		if (fd < 0)
+			return EXIT_OK;
+		netns_enter_fd(fd, text_at(port, "netns"));
+	}
 	now = port_text(dev);
 	/* somebody has given it another one */
 	if (!now)

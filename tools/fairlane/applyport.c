@@ -108,6 +108,19 @@ static cJSON *port_json(const struct fabric_port *p)
 }
 
 /**
+ * port_missing() - a port's device, or its network namespace, is not there yet
+ * @p: the port
+ * @list: gets it
+ */
+void port_missing(const struct fabric_port *p, cJSON *list)
+{
+	cJSON *obj = port_json(p);
+
+	cJSON_AddBoolToObject(obj, "missing", true);
+	cJSON_AddItemToArray(list, obj);
+}
+
+/**
  * port_make() - make a port what a file wants
  * @p: the port
  * @wanted: as port_text() will show it
@@ -127,9 +140,7 @@ int port_make(const struct fabric_port *p, const char *wanted, bool dry_run,
 	int tries;
 
 	if (!if_nametoindex(p->dev)) {
-		obj = port_json(p);
-		cJSON_AddBoolToObject(obj, "missing", true);
-		cJSON_AddItemToArray(list, obj);
+		port_missing(p, list);
 		return EXIT_OK;
 	}
 	now = port_text(p->dev);

@@ -13,31 +13,47 @@
 #include <unistd.h>
 
 /**
- * netns_open() - a network namespace by its name
+ * netns_find() - a network namespace by its name, if there is one
  * @name: as "ip netns" names it, a path, or the number of a process that is in it
  *
- * Return: a file descriptor. Ends the program if there is none.
+ * Return: a file descriptor, or -1 and errno.
  */
-int netns_open(const char *name)
+int netns_find(const char *name)
 {
 	uint64_t pid;
 	char *path;
-	int fd;
+	int fd, err;
 
 	if (strchr(name, '/'))
 		path = xprintf("%s", name);
 	else
 		path = xprintf("/run/netns/%s", name);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0 && errno == ENOENT && parse_u64(name, 10, 1 << 22, &pid)) {
+	err = errno;
+	if (fd < 0 && err == ENOENT && parse_u64(name, 10, 1 << 22, &pid)) {
 		free(path);
 		path = xprintf("/proc/%s/ns/net", name);
 		fd = open(path, O_RDONLY | O_CLOEXEC);
+		err = errno;
 	}
+	free(path);
+	errno = err;
+	return fd;
+}
+
+/**
+ * netns_open() - a network namespace by its name
+ * @name: as netns_find() knows it
+ *
+ * Return: a file descriptor. Ends the program if there is none.
+ */
+int netns_open(const char *name)
+{
+	int fd = netns_find(name);
+
 	if (fd < 0)
 		fail_kernel("network namespace \"%s\": %s (ip netns list shows them)",
 			    name, strerror(errno));
-	free(path);
 	return fd;
 }
 

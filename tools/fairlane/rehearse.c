@@ -67,9 +67,13 @@ static struct device *port_devices(const struct fabric_file *f)
 			device[i] = device_of(p->dev);
 			continue;
 		}
-		snprintf(opt.where, sizeof(opt.where), "%s", p->where);
-		fd = netns_open(p->netns);
-		opt.where[0] = 0;
+		/* a pod that has not begun: its port is not there yet */
+		fd = netns_find(p->netns);
+		if (fd < 0 && errno == ENOENT)
+			continue;
+		if (fd < 0)
+			fail_kernel("%s: network namespace \"%s\": %s", p->where, p->netns,
+				    strerror(errno));
 		pid = fork();
 		if (!pid) {
 			netns_enter_fd(fd, p->netns);

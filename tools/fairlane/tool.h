@@ -168,6 +168,7 @@ double json_number_of(const cJSON *obj, const char *key);
 
 /* ---- netns.c -------------------------------------------------------------- */
 
+int netns_find(const char *name);
 int netns_open(const char *name);
 void netns_enter_fd(int fd, const char *name);
 void netns_enter(const char *name);

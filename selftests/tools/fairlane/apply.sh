@@ -171,7 +171,7 @@ test_apply_refusals()
 	bad 'ports: {lo: stamp load role wan}\n' 'bad.yaml:1: ports.lo: a load is of a whole line: say rate RATE where the device tells no speed'
 	bad 'ports: {swp9: stamp load role wan flow-delay 1ms}\n' 'bad.yaml:1: ports.swp9: host-rate and flow-... are of a port of role lan'
 	bad 'ports: {lo: {fabri: x}}\n' 'bad.yaml:1: ports.lo.fabri: "fabri" is not known here'
-	bad 'ports: {lo: {netns: nonono, fabric: bands 2}}\n' 'bad.yaml:1: ports.lo: network namespace "nonono"' 2
+	bad 'ports: {lo: {netns: nonono, fabric: bands 99}}\n' 'bad.yaml:1: ports.lo: bands must be 1 to 16'
 	bad '' '/run/bad.yaml is empty'
 	refused 1 '/run/nothing: No such file' apply /run/nothing
 	refused 1 'nothing else goes with it' apply --undo $file
@@ -212,6 +212,24 @@ test_apply_new_namespace()
 	ip netns add cnew
 	expect "after undo" "$(fairlane -n cnew save)" = 'limits set prio 6 weight 10 budget none'
 	ip netns del cnew
+}
+
+# A port of a namespace that begins after the host has: the rest is done without it, it is done
+# with the next apply, and undo does not miss it when it has gone.
+test_apply_late_namespace()
+{
+	printf 'noise: 9us\nports:\n  lo: {netns: cnew, fabric: bands 2}\n' > $file
+	fairlane apply $file > /run/out 2>&1 || fault "apply: $(cat /run/out)"
+	grep -qx 'port lo in cnew: it is not there yet; apply again when it comes' /run/out || fault "without it: $(cat /run/out)"
+	grep -q '^profile set noise' <<< "$(fl save)" || fault "the rest is not done: $(fl save)"
+	fairlane -j check $file > /run/a
+	expect "port" "$(jq -r '.[] | select(.check == "fabric-port").text' /run/a)" = 'port lo is in the file and not there'
+	ip netns add cnew
+	fairlane apply $file > /run/out 2>&1 || fault "apply: $(cat /run/out)"
+	tc -n cnew qdisc show dev lo | grep -q 'fabric .*bands 2' || fault "lo: $(tc -n cnew qdisc show dev lo)"
+	ip netns del cnew
+	undo
+	! grep -q Error /run/out || fault "undo: $(cat /run/out)"
 }
 
 # check says what is not as the file says, who starves, and what is too narrow.
