@@ -178,6 +178,49 @@ static void tell_narrow(const struct flows *now)
 	free(cure);
 }
 
+/* Has the flow data, and less than a packet under way, though its path was once short enough?
+ * @prio: the highest priority here that has data: those below it may wait for that one.
+ */
+static bool crawls(const struct fairlane_flow *f, unsigned int prio)
+{
+	const struct fl_info *i = &f->info;
+
+	return f->has_info && f->has_tcp && i->target_ns && f->send_queue_bytes &&
+	       i->window_milli < 1000 && f->rtt_us * 1000ULL > i->target_ns &&
+	       (i->state == FL_STATE_SENDING ||
+		(i->state == FL_STATE_STOPPED && i->priority >= prio)) &&
+	       f->min_rtt_us && f->min_rtt_us * 1000ULL < i->target_ns;
+}
+
+static void tell_jitter(const struct flows *now)
+{
+	const struct fairlane_flow *example = NULL;
+	unsigned int n = 0, prio = 0;
+	char dst[48], *cure, *noise;
+	size_t i;
+
+	for (i = 0; i < now->n; i++)
+		if (now->f[i].has_info && now->f[i].send_queue_bytes &&
+		    now->f[i].info.priority > prio)
+			prio = now->f[i].info.priority;
+	for (i = 0; i < now->n; i++)
+		if (crawls(&now->f[i], prio)) {
+			example = &now->f[i];
+			n++;
+		}
+	if (!n)
+		return;
+	show_address(dst, sizeof(dst), example->id.family, example->id.dst);
+	noise = sysctl_text("/proc/sys/net/fairlane/noise_ns");
+	cure = xprintf("fairlane noise measure %s tells the noise_ns of an idle path", dst);
+	check_add(VERDICT_PROBLEM, "jitter", cure,
+		  "%u flows have less than a packet under way: to %s the delay is above the target of prio %u (%s), although it was %s once. Flows of others fill the line, or delays jitter by more than noise_ns, %s, says",
+		  n, dst, example->info.priority, show_time(example->info.target_ns),
+		  show_time(example->min_rtt_us * 1000ULL), noise ? noise : "?");
+	free(noise);
+	free(cure);
+}
+
 /* Flows of our controls that no policy has given anything. */
 static void tell_classless(const struct classes *list)
 {
@@ -215,6 +258,7 @@ void check_flows(void)
 		if (list.c[i].starving)
 			tell_starving(&list.c[i]);
 	tell_narrow(&now);
+	tell_jitter(&now);
 	tell_classless(&list);
 	check_long(&now);
 	classes_free(&list);

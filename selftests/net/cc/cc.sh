@@ -54,6 +54,16 @@ test_addresses()
 	done
 }
 
+# Does check say of a flow with the control $1 that the path's jitter is more than was told?
+noise_of_a_flow()
+{
+	flow -c "$1" -b -1 -L 600 > /run/out &
+	sleep 0.5
+	in_ns ca fairlane -j check | jq -r '.[] | select(.check == "jitter").text' > /run/check
+	wait
+	[ -s /run/check ]
+}
+
 # Who was never told a priority has 0, and an idle line for itself, whose delays jitter a little.
 test_default_priority()
 {
@@ -70,7 +80,14 @@ test_default_priority()
 		flow -c $cc -b 5000000 -L 1000 > /run/out || fault "$cc has not sent 5 MB in a second"
 		expect "time of 5 MB with $cc and jitter, us" "$(field end 0 /run/out)" -le 150000
 	done
-	in_ns ca sysctl -q -w net.fairlane.noise_ns=800
+	for cc in swift prioplus; do
+		noise_of_a_flow $cc && fault "$cc crawls: $(cat /run/check)"
+		in_ns ca sysctl -q -w net.fairlane.noise_ns=800
+		noise_of_a_flow $cc || fault "nobody says that $cc crawls: $(cat /run/check)"
+		grep -q 'noise_ns, 800, says' /run/check || fault "not by how much: $(cat /run/check)"
+		in_ns ca sysctl -q -w net.fairlane.noise_ns=50000
+	done
+	in_ns ca sysctl -q -w net.fairlane.noise_ns=10000
 	lablink-ctl set east netns cr noise off
 }
 
