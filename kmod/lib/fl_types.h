@@ -163,7 +163,7 @@ static inline u64 fl_ns_to_wnd(u64 ppn, u32 ns)
 #define FL_EPS_NS	1000
 
 /**
- * fl_eps_ns() - epsilon: target of priority 0 above the base RTT
+ * fl_eps_ns() - epsilon: least target of priority 0 above the base RTT, without noise
  * @line_bps: rate of the line in bit/s
  * @wire_bytes: bytes of a full packet on the line
  *

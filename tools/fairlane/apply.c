@@ -199,18 +199,20 @@ static int port_there(const struct fabric_port *p, const char *wanted,
 		      bool dry_run, cJSON *list)
 {
 	int fd = netns_find(p->netns), status = EXIT_KERNEL;
-	FILE *tmp = tmpfile();
+	FILE *tmp;
 	char *line = NULL, *text;
 	size_t size = 0;
 	pid_t pid;
 
-	if (!tmp)
-		fail_kernel("a temporary file: %s", strerror(errno));
-	if (fd < 0) {
-		fclose(tmp);
+	if (fd < 0 && errno == ENOENT) {
 		port_missing(p, list);
 		return EXIT_OK;
 	}
+	if (fd < 0)
+		fail_kernel("network namespace \"%s\": %s", p->netns, strerror(errno));
+	tmp = tmpfile();
+	if (!tmp)
+		fail_kernel("a temporary file: %s", strerror(errno));
 	fflush(NULL);
 	pid = fork();
 	if (!pid) {

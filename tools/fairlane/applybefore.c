@@ -152,7 +152,7 @@ static int restore_port(const cJSON *port)
 		fd = netns_find(text_at(port, "netns"));
 		/* gone, and its port with it */
 		if (fd < 0)
-			return EXIT_OK;
+			return errno == ENOENT ? EXIT_OK : EXIT_KERNEL;
 		netns_enter_fd(fd, text_at(port, "netns"));
 	}
 	now = port_text(dev);

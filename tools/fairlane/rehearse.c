@@ -72,7 +72,7 @@ static struct device *port_devices(const struct fabric_file *f)
 		if (fd < 0 && errno == ENOENT)
 			continue;
 		if (fd < 0)
-			fail_kernel("%s: network namespace \"%s\": %s", p->where, p->netns,
+			fail_kernel("%snetwork namespace \"%s\": %s", p->where, p->netns,
 				    strerror(errno));
 		pid = fork();
 		if (!pid) {

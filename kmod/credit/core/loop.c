@@ -18,7 +18,8 @@
  *
  * Ours: where many credits were given and none comes back, which no gap in the numbers
  * tells, the rate is halved (at ports that do not drop credits the data is lost instead; sixty
- * flows lost four of five segments there, and their rates stayed what they were);
+ * flows lost four of five segments there, and their rates stayed what they were; net/cc:
+ * many_flows);
  * a period begins when the first credit comes back, so that the RTT before it
  * does not count as one in which nothing came; a credit that comes back late (packets
  * were reordered) is not a dropped one; what the own port drops is known at once and has
@@ -179,7 +180,7 @@ bool fl_loop_update(struct fl_loop *l, u64 now_ns)
  * fl_loop_silence() - nothing has come back of all that was given
  * @l: the loop
  *
- * A period whose loss nothing that comes back can tell.
+ * A period whose loss nothing that comes back can tell. Context: port's lock.
  */
 void fl_loop_silence(struct fl_loop *l)
 {

@@ -172,6 +172,7 @@ test_apply_refusals()
 	bad 'ports: {swp9: stamp load role wan flow-delay 1ms}\n' 'bad.yaml:1: ports.swp9: host-rate and flow-... are of a port of role lan'
 	bad 'ports: {lo: {fabri: x}}\n' 'bad.yaml:1: ports.lo.fabri: "fabri" is not known here'
 	bad 'ports: {lo: {netns: nonono, fabric: bands 99}}\n' 'bad.yaml:1: ports.lo: bands must be 1 to 16'
+	bad 'ports: {lo: {netns: /etc/passwd/x, fabric: bands 2}}\n' 'bad.yaml:1: ports.lo: network namespace "/etc/passwd/x": Not a directory' 2
 	bad '' '/run/bad.yaml is empty'
 	refused 1 '/run/nothing: No such file' apply /run/nothing
 	refused 1 'nothing else goes with it' apply --undo $file
