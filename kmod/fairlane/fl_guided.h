@@ -15,6 +15,7 @@
 #include "fairlane.h"
 #include "fl_sock.h"
 #include "fl_telemetry.h"
+#include "lib/hold.h"
 
 /* With the times of so many packets known, no others are noted. */
 #define FL_GUIDED_NOTED_PKTS	2
@@ -31,6 +32,7 @@
  * @echoes: tel->echoes that was seen
  * @base_ns: smallest RTT of a full packet seen, ns; U32_MAX: none
  * @set_base_ns: base RTT by settings, ns; 0: none
+ * @hold: what ACKs say of a path that holds packets
  * @gen: of profile and settings
  * @gso_segs: most segments in a packet; while @telling the control's @apply sets it
  * @set_segs: no more than the profile says
@@ -56,6 +58,7 @@ struct fl_guided {
 	u32 echoes;
 	u32 base_ns;
 	u32 set_base_ns;
+	struct fl_hold hold;
 	u32 gen;
 	u32 una;
 	u16 unheard_pkts;
@@ -182,6 +185,7 @@ static __always_inline void fl_guided_refresh(const struct sock *sk,
 	g->mss = mss;
 	g->set_base_ns = fl_sock_base_rtt_ns(gs->fs, pf);
 	g->set_segs = READ_ONCE(pf->gso_segs) ?: FL_TRAIN_MAX_SEGS;
+	fl_hold_set(&g->hold, fl_sock_line_bps(sk, gs->fs, pf, false), fl_wire_bytes(sk));
 	ops->refresh(sk, gs, g, pf);
 }
 
@@ -259,6 +263,8 @@ static __always_inline void fl_guided_ack(struct sock *sk, const struct rate_sam
 		return;
 	}
 	g->ack_ns = tcp_sk(sk)->tcp_clock_cache;
+	fl_hold_acked(&g->hold, g->ack_ns, acked_pkts,
+		      (tcp_sk(sk)->srtt_us >> 3) * NSEC_PER_USEC);
 	heard = fl_guided_echo(gs, g, ops);
 	if (ops->waits && ops->waits(sk, gs, g, acked_pkts, heard)) {
 		g->una = tcp_sk(sk)->snd_una;

@@ -24,11 +24,11 @@
  *
  * A bottleneck that does not tell its delay (another switch, the sender's own
  * qdisc) is seen in the RTT: what the smallest RTT of the last two round trips
- * exceeds the base RTT, four times the delay told (queues on other hops) and
- * 20 us, counts as queueing delay. So does what the option has no numbers for.
- * What ACKs waited is told as well and taken off before: no queue of the data.
- * Queues stay bounded, shares are as good as the flows' base RTTs. Better have
- * "fabric stamp soze" there, on hosts as well.
+ * exceeds the base RTT, four times the delay told (queues on other hops), how long
+ * packets are held (lib/hold.h) and 20 us, counts as queueing delay. So does what
+ * the option has no numbers for. What ACKs waited is told as well and taken off
+ * before: no queue of the data. Queues stay bounded, shares are as good as the flows'
+ * base RTTs. Better have "fabric stamp soze" there, on hosts as well.
  *
  * Losses and CE marks: rate times 0.7, once for each recovery; after a timeout a
  * quarter, and start. After a pause of 16 RTTs a flow starts with the initial
@@ -161,6 +161,14 @@ static u32 sz_rtt_there_ns(u32 rtt_ns, u32 back_ns)
 	return rtt_ns - min(rtt_ns - 1, SZ_HIDDEN_DELAYS * back_ns);
 }
 
+/* How long packets are held on the way, ns. */
+static noinline u64 sz_held_ns(const struct sz_flow *fl)
+{
+	u64 gap_ns = sz_exp2((s64)fl->par.packet_l2 - fl->core.rate_l2);
+
+	return fl_hold_pairs(&fl->g.hold) * min_t(u64, gap_ns, NSEC_PER_SEC);
+}
+
 /* Queueing delay that the RTT shows and nobody tells, ns. @rtt_ns: without that of
  * the way back.
  */
@@ -181,6 +189,9 @@ static u32 sz_hidden_ns(struct sz_flow *fl, u32 rtt_ns, u64 now_ns, u32 base_ns)
 	known_ns = base_ns + SZ_HIDDEN_SLACK_NS + fl->queue_ns;
 	if (fl->queue_ns < FL_TELEMETRY_MAX_NS)
 		known_ns += (u64)(SZ_HIDDEN_DELAYS - 1) * fl->queue_ns;
+	if (likely(least_ns <= known_ns))
+		return 0;
+	known_ns += sz_held_ns(fl);
 	return least_ns > known_ns ? least_ns - known_ns : 0;
 }
 

@@ -51,6 +51,17 @@ full()
 	expect "used until $1 ms, permille" "$used" -ge "$3"
 }
 
+# A lone flow has its line, however much the delays jitter, of which it was told nothing.
+test_jitter()
+{
+	for us in 50 200 1000; do
+		lablink-ctl set east netns tr noise "0,${us}us" seed 7 || fault "no noise"
+		flows 1 100:all:mark 600:all:mark
+		full 600 500 900
+	done
+	lablink-ctl set east netns tr noise off
+}
+
 # A receiver, or a path, without telemetry: Reno, visibly, and back.
 test_no_telemetry()
 {
