@@ -110,6 +110,7 @@ struct fl_credit_node {
  * @turn: how long a credit occupies the port, ns << FL_TURN_SHIFT
  * @waiting: @due is the time to give up waiting, not that of a credit
  * @heard_ns: when a credit last came back, or the flow began
+ * @mss: that the peer takes, for which @turn is; 0: it is for the own MTU
  * @segs: segments of a credit
  * @silent: times in a row that nothing came back for too long
  * @queued: in the port's queue
@@ -132,6 +133,7 @@ struct fl_receiver {
 	struct fl_want want;
 	u64 turn;
 	u64 heard_ns;
+	u16 mss;
 	u8 segs;
 	u8 silent;
 	bool waiting;

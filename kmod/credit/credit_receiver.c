@@ -48,6 +48,33 @@ static u64 fl_receiver_patience_ns(const struct fl_receiver *r)
 	return ns << r->silent;
 }
 
+/* Has the peer sent more in a segment than it takes itself? @mss: that. */
+static bool fl_receiver_passed(const struct sock *sk, u32 mss)
+{
+	return READ_ONCE(inet_csk(sk)->icsk_ack.rcv_mss) > mss;
+}
+
+/* What a full packet of the peer takes on the line, bytes. No larger one leaves its device than
+ * what it takes itself, which its handshake has told. A host of larger packets would give all
+ * the line to one small one in six. Who turns out to send more (a route's advmss) has not told
+ * what its device sends: then it is the own MTU. Context: RCU.
+ */
+static u32 fl_receiver_wire(struct fl_receiver *r)
+{
+	const struct sock *sk = r->node.sk;
+	const struct dst_entry *dst = __sk_dst_get((struct sock *)sk);
+	u32 mtu = dst ? dst_mtu(dst) : ETH_DATA_LEN;
+	u32 mss = READ_ONCE(tcp_sk(sk)->rx_opt.mss_clamp);
+	u32 told = mss + sizeof(struct tcphdr) + inet_csk(sk)->icsk_af_ops->net_header_len;
+
+	r->mss = 0;
+	if (told < mtu && !fl_receiver_passed(sk, mss)) {
+		r->mss = mss;
+		mtu = told;
+	}
+	return mtu + FL_LINE_OVERHEAD_BYTES;
+}
+
 /* Turn, segments and rate as the profile, the line and the class of the flow have it.
  * Context: port's lock, RCU.
  */
@@ -58,7 +85,6 @@ static void fl_receiver_configure(struct fl_receiver *r, bool part)
 	const struct fl_profile *pf = fl_profile_get(sock_net(sk));
 	u32 permille = READ_ONCE(settings->expresspass_permille), wire, small;
 	u64 line_bps = fl_line_bps(sk, pf, false, NULL), turn, max;
-	const struct dst_entry *dst = __sk_dst_get((struct sock *)sk);
 
 	if (part)
 		permille = READ_ONCE(settings->flexpass_permille);
@@ -68,7 +94,7 @@ static void fl_receiver_configure(struct fl_receiver *r, bool part)
 		r->segs = line_bps > FL_RECEIVER_FAST_BPS ?
 			  FL_RECEIVER_FAST_SEGS : 1;
 	small = FL_RECEIVER_SMALL_BYTES + inet_csk(sk)->icsk_af_ops->net_header_len;
-	wire = (dst ? dst_mtu(dst) : ETH_DATA_LEN) + FL_LINE_OVERHEAD_BYTES;
+	wire = fl_receiver_wire(r);
 	turn = fl_turn_long(small + r->segs * wire, line_bps, permille);
 	max = div64_u64((u64)NSEC_PER_SEC << FL_TURN_SHIFT, max_t(u64, turn, 1));
 	fl_loop_init(&r->loop, min_t(u64, max, U32_MAX), get_random_u32());
@@ -259,6 +285,10 @@ void fl_receiver_green(struct sock *sk, const struct fl_credit_msg *m, u32 segs,
 	spin_lock_bh(&r->port->lock);
 	/* not before the last given one, nor one that was never given */
 	if (r->segs && fl_want_told(&r->want, m->number, m->backlog_segs, r->segs)) {
+		if (r->mss && fl_receiver_passed(sk, r->mss)) {
+			fl_receiver_configure(r, r->part);
+			fl_loop_begin(&r->loop, r->want.last + 1);
+		}
 		dropped = r->loop.dropped;
 		fl_loop_back(&r->loop, m->number, now_ns);
 		lost = r->loop.dropped > dropped ? r->loop.dropped - dropped : 0;

@@ -370,6 +370,32 @@ test_poor_peers()
 	done
 }
 
+# A receiver whose packets may be six times as large as the sender's gives credit for what comes. If
+# the sender's route has it take less than it sends, that is not believed for long.
+test_mixed_mtu()
+{
+	ip -n xb link set e0 mtu 9000 || fault "no MTU of 9000"
+	for cc in $controls; do
+		for addr in 10.0.2.1 fd00:2::1; do
+			got=$(credit xa got)
+			flow -a $addr -c $cc -b 4000000 -L 1000 > /run/out || fault "$cc to $addr"
+			complete /run/out 20000
+			got=$(($(credit xa got) - got))
+			echo "# $cc $addr: $got credits, the last byte at $(field end 0 /run/out) us"
+			# of 2800 segments; FlexPass' credit is for .48 of the line
+			expect "credits of $cc to $addr" $got -gt 1000
+			expect "end of $cc to $addr, us" "$(field end 0 /run/out)" -le 60000
+		done
+		ip -n xa route change default via 10.0.1.254 advmss 600 || fault "no advmss"
+		again=$(counter xa TcpRetransSegs)
+		flow -c $cc -b 4000000 -L 1000 > /run/out || fault "$cc with advmss"
+		complete /run/out 20000
+		again=$(($(counter xa TcpRetransSegs) - again))
+		[ $cc != expresspass ] || expect "segments sent again" $again -le 20
+		ip -n xa route change default via 10.0.1.254
+	done
+}
+
 # Credits and requests of somebody who is not the peer: none is believed, and the counters tell.
 # Of somebody who sees everything: as many credits as the receiver bears, no more.
 test_forged()
@@ -499,5 +525,5 @@ if [ $# -gt 0 ]; then
 else
 	run_tests 1 credit_pays_for_all accepted data_both_ways stock_buffers one_host held_data \
 		peer_without_credit path_eats data_loss credit_loss reordering duplicates aborts no_way \
-		fast_open switch poor_peers forged idle_flows many_idle trace removal
+		fast_open switch poor_peers mixed_mtu forged idle_flows many_idle trace removal
 fi
