@@ -30,11 +30,13 @@
  * @flow: what all have that send by credit; the first
  * @wnd: what leaves without credit; of layering, what may be in flight
  * @lost: tp->lost when @wnd was told of losses
+ * @counted: the receiver has told a count of what this flow has sent
  */
 struct flexpass {
 	struct fl_credit_flow flow;
 	struct fp_window wnd;
 	u32 lost;
+	bool counted;
 };
 
 FL_CREDIT_WITHOUT(tcp_flexpass_reno, "flexpass-reno");
@@ -83,13 +85,35 @@ static bool flexpass_loss(struct flexpass *fp)
 	return loss;
 }
 
+/* The receiver has told of @reds more. Where the socket has been FlexPass' before, it still has
+ * that one's count, and believes only larger ones: ours go on from there. Else no red segment
+ * would ever be seen, and the window would stay full.
+ */
+static void flexpass_count(struct fl_sender *s, s32 reds)
+{
+	struct flexpass *fp = flexpass_of(s);
+	struct fp_window *w = &fp->wnd;
+
+	if (reds <= 0 || fp->counted)
+		return;
+	if ((u32)reds <= flexpass_unsure(s)) {
+		fp->counted = true;
+		return;
+	}
+	s->red_segs += reds;
+	fp_window_move(w, reds, w->marks + flexpass_marks(s, w));
+}
+
 /* What the receiver has told since the last ACK. */
 static void flexpass_heard(struct fl_sender *s)
 {
 	struct flexpass *fp = flexpass_of(s);
 	struct fp_window *w = &fp->wnd;
-	s32 reds = fl_credit_reds_ahead(READ_ONCE(s->heard_reds), w->seen);
+	u32 heard = READ_ONCE(s->heard_reds);
+	s32 reds;
 
+	flexpass_count(s, fl_credit_reds_ahead(heard, w->seen));
+	reds = fl_credit_reds_ahead(heard, w->seen);
 	/* nobody is believed to have seen what was not sent; TCP knows when all has come */
 	if (!tcp_sk(s->node.sk)->packets_out)
 		reds = flexpass_unsure(s);

@@ -43,6 +43,9 @@ counter() { in_ns "$1" nstat -asz "$2" 2> /dev/null | awk -v c="$2" '$1 == c { p
 # Value after the word $1 in the last line of flow $2 in flowgen's report $3.
 field() { awk -v w="$1" -v f="$2" '$1 == "flow" && $2 == f { for (i = 3; i < NF; i++) if ($i == w) print $(i + 1) }' "$3"; }
 
+# mark_bytes FILE N: what flow 0 has received until the Nth mark, and since the one before.
+mark_bytes() { awk -v n="$2" '$1 == "mark" && ++i == n { for (k = 2; k < NF; k++) if ($k == "bytes") print $(k + 1) }' "$1"; }
+
 # Each line of flowgen's report in file $1: complete, no gap above $2 us. $cc: whose flows.
 complete()
 {

@@ -49,6 +49,23 @@ void fp_window_init(struct fp_window *w, u32 first_pkts)
 	};
 }
 
+/**
+ * fp_window_move() - the receiver's counts have begun elsewhere
+ * @w: the window
+ * @by: so many more count as sent, and as seen
+ * @marks: marked ones so far
+ */
+void fp_window_move(struct fp_window *w, u32 by, u32 marks)
+{
+	w->seen += by;
+	w->sent += by;
+	w->round_begin += by;
+	w->round_end += by;
+	w->loss_end += by;
+	w->marks = marks;
+	w->round_marks = marks;
+}
+
 static void fp_window_shrink(struct fp_window *w, u32 by)
 {
 	w->wnd = max_t(u32, w->wnd - by, FP_WND_MIN);

@@ -50,6 +50,7 @@ struct fp_window {
 };
 
 void fp_window_init(struct fp_window *w, u32 first_pkts);
+void fp_window_move(struct fp_window *w, u32 by, u32 marks);
 void fp_window_update(struct fp_window *w, u32 sent, u32 seen, u32 marks,
 		      bool loss);
 u32 fp_window_room(struct fp_window *w, u32 sent, u64 now_ns, u32 rtt_ns);

@@ -381,7 +381,7 @@ test_mixed_mtu()
 			flow -a $addr -c $cc -b 4000000 -L 1000 > /run/out || fault "$cc to $addr"
 			complete /run/out 20000
 			got=$(($(credit xa got) - got))
-			echo "# $cc $addr: $got credits, the last byte at $(field end 0 /run/out) us"
+			echo "# $cc $addr: $got credits, end at $(field end 0 /run/out) us"
 			# of 2800 segments; FlexPass' credit is for .48 of the line
 			expect "credits of $cc to $addr" $got -gt 1000
 			expect "end of $cc to $addr, us" "$(field end 0 /run/out)" -le 60000
@@ -393,6 +393,23 @@ test_mixed_mtu()
 		again=$(($(counter xa TcpRetransSegs) - again))
 		[ $cc != expresspass ] || expect "segments sent again" $again -le 20
 		ip -n xa route change default via 10.0.1.254
+	done
+}
+
+# Another control for a while, and back: as fast as before, though the receiver still counts what
+# the first one has sent. On a path that is never empty, so that nothing else tells what has come.
+test_back_again()
+{
+	tc -n xb qdisc replace dev e0 root netem delay 1ms limit 10000 || fault "no longer path"
+	for cc in $controls flexpass-ly; do
+		for ms in 50 110; do
+			flow -c $cc -b -1 $ms:all:cc=cubic $((ms + 30)):all:cc=$cc $((ms + 130)):all:mark \
+				$((ms + 230)):all:mark > /run/out || fault "$cc"
+			bytes=$(mark_bytes /run/out 2)
+			echo "# $cc, which cubic had from $ms ms on: $bytes bytes in .1 s"
+			# 12.5 MB are all of the line
+			expect "bytes of $cc" "$bytes" -ge 10000000
+		done
 	done
 }
 
@@ -525,5 +542,6 @@ if [ $# -gt 0 ]; then
 else
 	run_tests 1 credit_pays_for_all accepted data_both_ways stock_buffers one_host held_data \
 		peer_without_credit path_eats data_loss credit_loss reordering duplicates aborts no_way \
-		fast_open switch poor_peers mixed_mtu forged idle_flows many_idle trace removal
+		fast_open switch poor_peers mixed_mtu back_again \
+		forged idle_flows many_idle trace removal
 fi

@@ -77,9 +77,6 @@ probes_from()
 # stat NAME: a counter of ca.
 stat() { fl -j stats | jq ".$1"; }
 
-# mark_bytes FILE N: what flow 0 has received until the Nth mark, and since the one before.
-mark_bytes() { awk -v n="$2" '$1 == "mark" && ++i == n { for (k = 2; k < NF; k++) if ($k == "bytes") print $(k + 1) }' "$1"; }
-
 # Every control: off, cubic goes on; nothing of ours is on the socket; on, it is back.
 test_every_control()
 {
