@@ -82,6 +82,8 @@ void path_draw(struct space_setup *s, const struct path_range *range)
 	DIM_PICK(s, "ack", "every", "delayed");
 	/* not drawn: "buffers=stock" in the command line is for all set-ups */
 	dim_text(s, "buffers", "large");
+	/* likewise: uniform, and nobody tells the flows; 0 = none */
+	dim_text(s, "jitter_us", "0");
 	s->wire_bytes = mtu + LINE_BYTES;
 	s->prop_us = link_us(s, base_us);
 	s->base_us = (hops_of(s) + 1) *
@@ -176,17 +178,21 @@ static void write_noise(const struct space_setup *s, FILE *out)
 {
 	/* as of a virtual machine: mostly little, now and then much */
 	static const int machine_us[] = { 0, 1, 2, 3, 4, 5, 6, 8, 12, 40 };
-	const char *noise = dim_of(s, "noise");
+	const char *noise = dim_of(s, "noise"), *jitter_us = dim_of(s, "jitter_us");
 	char last[16];
 	size_t i;
 
 	snprintf(last, sizeof(last), "s%d", hops_of(s));
+	if (strcmp(jitter_us, "0"))
+		noise = "jitter";
 	if (!*noise || !strcmp(noise, "none"))
 		return;
 	fprintf(out, ", \"ports\": {\"r:%s\": {\"noise\": ", last);
 	if (!strcmp(noise, "fig7"))
 		/* minimum to maximum of Figure 7's distribution */
 		fputs("[\"0ns\", \"100ns\", \"182ns\", \"250ns\", \"353ns\", \"876ns\"]", out);
+	else if (!strcmp(noise, "jitter"))
+		fprintf(out, "{\"max\": \"%sus\"}", jitter_us);
 	else if (!strcmp(noise, "uniform"))
 		fputs("{\"max\": \"5us\"}", out);
 	else
