@@ -44,6 +44,28 @@ TEST(window_doubles_until_the_first_mark)
 	CHECK(w.wnd >> FP_WND_SHIFT <= 33);
 }
 
+/* The receiver counts on from what another flow of the socket has sent. */
+TEST(window_goes_on_from_other_counts)
+{
+	struct fp_window w, other;
+	u32 sent = 0, marks = 0, moved, n;
+
+	fp_window_init(&w, 2);
+	rounds(&w, &sent, &marks, 3, 0);
+	other = w;
+	moved = sent + 4000000000U;
+	fp_window_move(&other, 4000000000U, marks);
+	for (n = 0; n < 5; n++) {
+		CHECK_EQ(fp_window_room(&w, sent, now_ns, RTT_NS),
+			 fp_window_room(&other, moved, now_ns, RTT_NS));
+		rounds(&w, &sent, &marks, 1, 0);
+		now_ns -= 4096ULL * RTT_NS;
+		rounds(&other, &moved, &marks, 1, 0);
+		CHECK_EQ(w.wnd, other.wnd);
+		CHECK_EQ(moved - sent, 4000000000U);
+	}
+}
+
 /* Without marks a packet an RTT; all marked, and alpha goes to 1 and the window below one. */
 TEST(window_grows_and_shrinks_as_dctcp)
 {
