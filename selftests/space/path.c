@@ -183,7 +183,7 @@ static void write_noise(const struct space_setup *s, FILE *out)
 	size_t i;
 
 	snprintf(last, sizeof(last), "s%d", hops_of(s));
-	if (strcmp(jitter_us, "0"))
+	if (*jitter_us && strcmp(jitter_us, "0"))
 		noise = "jitter";
 	if (!*noise || !strcmp(noise, "none"))
 		return;
