@@ -54,10 +54,11 @@ static bool fl_receiver_passed(const struct sock *sk, u32 mss)
 	return READ_ONCE(inet_csk(sk)->icsk_ack.rcv_mss) > mss;
 }
 
-/* What a full packet of the peer takes on the line, bytes. No larger one leaves its device than
- * what it takes itself, which its handshake has told. A host of larger packets would give all
- * the line to one small one in six. Who turns out to send more (a route's advmss) has not told
- * what its device sends: then it is the own MTU. Context: RCU.
+/* What a full packet of the peer takes on the line, bytes. The peer's handshake has told the
+ * largest segment that the peer takes, and its device sends no larger one. With the own MTU of
+ * 9000 in its place a sender of 1500 would have a sixth of the line. A peer that sends larger
+ * segments all the same (its route has an advmss) has not told what its device sends: the own
+ * MTU counts then. Context: port's lock, RCU.
  */
 static u32 fl_receiver_wire(struct fl_receiver *r)
 {

@@ -44,8 +44,11 @@ struct fl_hold {
 /**
  * fl_hold_set() - the line or the size of packets has changed
  * @h: the flow's
- * @line_bps: rate of the line, bit/s
- * @wire_bytes: a full packet on it
+ * @line_bps: rate of the line, bit/s; below 1 Mbit/s counts as that. A rate below the one that
+ *	the flow really has makes all its ACKs look held: the caller's rate must not exceed it.
+ * @wire_bytes: a full packet on it, bytes
+ *
+ * Context: socket lock held.
  */
 static inline void fl_hold_set(struct fl_hold *h, u64 line_bps, u32 wire_bytes)
 {
@@ -55,11 +58,11 @@ static inline void fl_hold_set(struct fl_hold *h, u64 line_bps, u32 wire_bytes)
 /**
  * fl_hold_acked() - an ACK has come
  * @h: the flow's
- * @now_ns: time
+ * @now_ns: monotonic time, ns
  * @pkts: packets that it acknowledges
- * @rtt_ns: RTT
+ * @rtt_ns: smoothed RTT, ns
  *
- * An ACK for two packets that comes alone is a delayed one.
+ * An ACK for two packets that comes alone is a delayed one. Context: ACK, socket lock held.
  */
 static inline void fl_hold_acked(struct fl_hold *h, u64 now_ns, u32 pkts, u32 rtt_ns)
 {

@@ -44,25 +44,39 @@ TEST(window_doubles_until_the_first_mark)
 	CHECK(w.wnd >> FP_WND_SHIFT <= 33);
 }
 
-/* The receiver counts on from what another flow of the socket has sent. */
+/* The receiver counts on from what another flow of the socket has sent: moved in the middle of a
+ * window and after a loss, a window does all that it would have done otherwise.
+ */
 TEST(window_goes_on_from_other_counts)
 {
+	const u32 by = 4000000000U, other_marks = 77;
 	struct fp_window w, other;
-	u32 sent = 0, marks = 0, moved, n;
+	u32 sent = 0, marks = 0, moved, moved_marks, n;
 
 	fp_window_init(&w, 2);
-	rounds(&w, &sent, &marks, 3, 0);
+	rounds(&w, &sent, &marks, 4, 0);
+	rounds(&w, &sent, &marks, 2, 1024);
+	sent += fp_window_room(&w, sent, now_ns, RTT_NS);
+	for (n = 0; n < 3; n++)
+		fp_window_update(&w, sent, w.seen + 1, marks, n == 2);
 	other = w;
-	moved = sent + 4000000000U;
-	fp_window_move(&other, 4000000000U, marks);
-	for (n = 0; n < 5; n++) {
-		CHECK_EQ(fp_window_room(&w, sent, now_ns, RTT_NS),
-			 fp_window_room(&other, moved, now_ns, RTT_NS));
-		rounds(&w, &sent, &marks, 1, 0);
-		now_ns -= 4096ULL * RTT_NS;
-		rounds(&other, &moved, &marks, 1, 0);
+	moved = sent + by;
+	moved_marks = other_marks;
+	w.round_marks = marks;
+	fp_window_move(&other, by, other_marks);
+	/* asked for by windows below one alone */
+	CHECK_EQ(other.sent, w.sent + by);
+	for (n = 0; n < 200; n++) {
+		now_ns += RTT_NS;
+		fp_window_update(&w, sent, w.seen + (sent != w.seen), marks += n & 1,
+				 n == 1 || n == 90);
+		fp_window_update(&other, moved, other.seen + (moved != other.seen),
+				 moved_marks += n & 1, n == 1 || n == 90);
 		CHECK_EQ(w.wnd, other.wnd);
-		CHECK_EQ(moved - sent, 4000000000U);
+		CHECK_EQ(w.alpha, other.alpha);
+		sent += fp_window_room(&w, sent, now_ns, RTT_NS);
+		moved += fp_window_room(&other, moved, now_ns, RTT_NS);
+		CHECK_EQ(moved - sent, by);
 	}
 }
 
