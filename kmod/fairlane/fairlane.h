@@ -203,6 +203,9 @@ void fl_base_rtt_tell_longer(struct sock *sk, const struct fl_base_rtt *b,
 			     u32 probe_ns);
 u32 fl_base_rtt_longer(const struct sock *sk, const struct fl_base_rtt *b);
 
+/* Receivers wait at least so long for a second packet before they acknowledge one, ns. */
+#define FL_DELACK_NS		(40U * NSEC_PER_MSEC)
+
 /**
  * fl_wire_bytes() - a full packet of a connection on the line, bytes
  * @sk: an established TCP socket; caller holds its lock

@@ -10,6 +10,8 @@
 
 /* Without an echo for so many RTTs, and FL_GUIDED_LOST_PKTS: fall back. */
 #define FL_GUIDED_LOST_RTTS	8
+/* Flows with no larger window have nothing to hold back. */
+#define FL_GUIDED_FEW_PKTS	(2 * FL_GUIDED_DIP_PKTS)
 /* Nothing sent for so many RTTs: the rate is old. */
 #define FL_GUIDED_IDLE_RTTS	16
 
@@ -113,6 +115,33 @@ void fl_guided_set_state(struct sock *sk, u8 new_state)
 	}
 }
 EXPORT_SYMBOL_GPL(fl_guided_set_state);
+
+/**
+ * fl_guided_renew() - a window of the smallest RTT ends, or there is a dip (lib/renew.h)
+ * @sk: the socket; caller holds its lock
+ * @g: its flow
+ *
+ * Reno keeps a queue and bounds nothing by that RTT. Context: ACK. Return: the smallest RTT
+ * from now on, ns.
+ */
+u32 fl_guided_renew(const struct sock *sk, struct fl_guided *g)
+{
+	struct fl_renew *r = &g->renew;
+	u64 now_ns = g->ack_ns;
+
+	if (!g->telling || g->set_base_ns || g->base_ns == U32_MAX) {
+		memset(r, 0, sizeof(*r));
+		r->turn_ns = now_ns + BIT_ULL(FL_RENEW_WINDOW_SHIFT);
+		return g->base_ns;
+	}
+	if (!r->dip_end_ns)
+		return fl_renew_turn(r, g->base_ns, tcp_snd_cwnd(tcp_sk(sk)) <= FL_GUIDED_FEW_PKTS,
+				     now_ns, ktime_to_ns(ktime_mono_to_real(ns_to_ktime(now_ns))));
+	if (now_ns < r->dip_end_ns)
+		return g->base_ns;
+	return fl_renew_dipped(r, g->base_ns);
+}
+EXPORT_SYMBOL_GPL(fl_guided_renew);
 
 /* From packet to packet at the rate: a light flow that sends one in many RTTs is not silent. */
 static u64 fl_guided_gap_ns(const struct sock *sk)

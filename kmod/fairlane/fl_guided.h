@@ -16,11 +16,14 @@
 #include "fl_sock.h"
 #include "fl_telemetry.h"
 #include "lib/hold.h"
+#include "lib/renew.h"
 
 /* With the times of so many packets known, no others are noted. */
 #define FL_GUIDED_NOTED_PKTS	2
 /* Without an echo for so many packets acknowledged, and some RTTs: fall back. */
 #define FL_GUIDED_LOST_PKTS	16
+/* The window while a queue drains: two packets, or the ACK of one would be delayed. */
+#define FL_GUIDED_DIP_PKTS	2
 
 /**
  * struct fl_guided - what every such flow has, the first field of its own struct
@@ -30,9 +33,10 @@
  * @rcu: readers of struct fl_info, who do not look at these two
  * @updates: echoes that were acted on
  * @echoes: tel->echoes that was seen
- * @base_ns: smallest RTT of a full packet seen, ns; U32_MAX: none
+ * @base_ns: smallest RTT of a full packet, as long as it is true (@renew), ns; U32_MAX: none
  * @set_base_ns: base RTT by settings, ns; 0: none
  * @hold: what ACKs say of a path that holds packets
+ * @renew: what RTTs say of a path that has become longer
  * @gen: of profile and settings
  * @gso_segs: most segments in a packet; while @telling the control's @apply sets it
  * @set_segs: no more than the profile says
@@ -59,6 +63,7 @@ struct fl_guided {
 	u32 base_ns;
 	u32 set_base_ns;
 	struct fl_hold hold;
+	struct fl_renew renew;
 	u32 gen;
 	u32 una;
 	u16 unheard_pkts;
@@ -104,6 +109,7 @@ struct fl_guided_sock {
  * @border: what a border router tells is an echo, too
  * @refresh: settings, profile or MSS have changed: compute what follows from them
  * @know_rtt: @base_ns has changed; optional
+ * @explained_ns: so much of an RTT is no path, for all that the last echo says, ns
  * @waits: an ACK, before anything else is done with it; true: nothing else shall be; optional
  * @heard: an ACK with an echo; what has come, and an RTT, ns, 0: none. It calls
  *	fl_guided_begin() if the flow is not @telling
@@ -130,6 +136,7 @@ struct fl_guided_ops {
 	void (*refresh)(const struct sock *sk, const struct fl_guided_sock *gs,
 			struct fl_guided *g, const struct fl_profile *pf);
 	void (*know_rtt)(const struct fl_guided_sock *gs, struct fl_guided *g);
+	u32 (*explained_ns)(const struct fl_guided_sock *gs, const struct fl_guided *g);
 	bool (*waits)(struct sock *sk, const struct fl_guided_sock *gs, struct fl_guided *g,
 		      u32 acked_pkts, bool heard);
 	void (*heard)(struct sock *sk, const struct fl_guided_sock *gs, struct fl_guided *g,
@@ -160,6 +167,7 @@ void fl_guided_info(struct sock *sk, const struct fl_attached *at, struct fl_inf
 void fl_guided_reno_ack(struct sock *sk, const struct rate_sample *rs);
 void fl_guided_unheard(struct sock *sk, struct fl_guided *g, const struct rate_sample *rs);
 u64 fl_guided_begin(struct sock *sk, struct fl_guided *g, u32 rtt_ns);
+u32 fl_guided_renew(const struct sock *sk, struct fl_guided *g);
 
 /* Context: socket lock held. */
 static inline struct fl_guided *fl_guided_of(const struct sock *sk)
@@ -242,6 +250,34 @@ static __always_inline u32 fl_guided_echo(const struct fl_guided_sock *gs,
 	return what;
 }
 
+/* @rtt_ns: of full packets, 0: there is none. Return: is the smallest one another now?
+ * Context: ACK, socket lock held.
+ */
+static __always_inline bool fl_guided_know(const struct sock *sk,
+					   const struct fl_guided_sock *gs,
+					   struct fl_guided *g, u32 rtt_ns,
+					   const struct fl_guided_ops *ops)
+{
+	u32 before_ns = g->base_ns, told_ns;
+
+	if (rtt_ns) {
+		g->base_ns = min(before_ns, rtt_ns);
+		told_ns = ops->explained_ns(gs, g);
+		fl_renew_rtt(&g->renew, rtt_ns > told_ns ? rtt_ns - told_ns : 1);
+	}
+	if (unlikely(g->ack_ns >= g->renew.turn_ns || g->renew.dip_end_ns))
+		g->base_ns = fl_guided_renew(sk, g);
+	return g->base_ns != before_ns;
+}
+
+/* Is that ACK a delayed one? Its packet was alone. @rtt_ns: of it */
+static inline bool fl_guided_late(const struct fl_guided *g, const struct rate_sample *rs,
+				  u32 rtt_ns)
+{
+	return rs->prior_in_flight <= 1 && rtt_ns >= FL_DELACK_NS &&
+	       rtt_ns - FL_DELACK_NS >= g->base_ns;
+}
+
 /**
  * fl_guided_ack() - the cong_control callback
  * @sk: the socket
@@ -257,6 +293,7 @@ static __always_inline void fl_guided_ack(struct sock *sk, const struct rate_sam
 	struct fl_guided_sock *gs = inet_csk_ca(sk);
 	struct fl_guided *g = fl_guided_of(sk);
 	const struct fl_profile *pf;
+	bool full;
 
 	if (!g || !gs->tel) {
 		fl_guided_reno_ack(sk, rs);
@@ -274,10 +311,15 @@ static __always_inline void fl_guided_ack(struct sock *sk, const struct rate_sam
 	pf = fl_profile_for(sk, gs->fs);
 	rtt_ns = fl_rtt_sample(sk, &gs->rtt, rs);
 	fl_guided_refresh(sk, gs, g, pf, ops);
-	if (fl_full_packets(sk, &g->una, acked_pkts) && rtt_ns && rtt_ns < g->base_ns) {
-		g->base_ns = rtt_ns;
-		if (ops->know_rtt)
-			ops->know_rtt(gs, g);
+	full = fl_full_packets(sk, &g->una, acked_pkts) && !fl_guided_late(g, rs, rtt_ns);
+	if (fl_guided_know(sk, gs, g, full ? rtt_ns : 0, ops) && ops->know_rtt)
+		ops->know_rtt(gs, g);
+	if (g->renew.dip_end_ns) {
+		/* until then ACKs say nothing of what the flow would send */
+		fl_snd_cwnd_set(tcp_sk(sk), min_t(u32, FL_GUIDED_DIP_PKTS,
+						  tcp_sk(sk)->snd_cwnd_clamp));
+		fl_guided_remember(sk, &gs->rtt);
+		return;
 	}
 	if (heard)
 		ops->heard(sk, gs, g, rs, rtt_ns, heard);

@@ -53,6 +53,7 @@ void hp_know_window(struct hp_flow *fl);
 void hp_begin(struct sock *sk, struct hp_flow *fl);
 void hp_set(struct sock *sk, struct hp_flow *fl, u64 rate, u64 window);
 void hp_know_rtt(const struct fl_guided_sock *gs, struct fl_guided *g);
+u32 hp_explained_ns(const struct fl_guided_sock *gs, const struct fl_guided *g);
 bool hp_turned(const struct sock *sk, struct hp_flow *fl);
 u32 hp_act_ns(const struct hp_flow *fl);
 void hp_heard_load(const struct sock *sk, struct hp_flow *fl, u32 load,

@@ -214,6 +214,15 @@ void hp_know_rtt(const struct fl_guided_sock *gs, struct fl_guided *g)
 }
 EXPORT_SYMBOL_GPL(hp_know_rtt);
 
+/* A port that is told to be full explains any RTT: then the window bounds nothing. */
+u32 hp_explained_ns(const struct fl_guided_sock *gs, const struct fl_guided *g)
+{
+	const struct hp_flow *fl = container_of(g, struct hp_flow, g);
+
+	return fl_load_of(READ_ONCE(gs->tel->queue)) >= fl->par.eta ? U32_MAX : 0;
+}
+EXPORT_SYMBOL_GPL(hp_explained_ns);
+
 static void hp_refresh(const struct sock *sk, const struct fl_guided_sock *gs,
 		       struct fl_guided *g, const struct fl_profile *pf)
 {
@@ -262,6 +271,7 @@ static const struct fl_guided_ops hp_guided = {
 	.format = FL_TEL_LOAD,
 	.refresh = hp_refresh,
 	.know_rtt = hp_know_rtt,
+	.explained_ns = hp_explained_ns,
 	.heard = hp_heard,
 	.apply = hp_apply,
 	.cut = hp_cut,

@@ -321,6 +321,7 @@ static const struct fl_guided_ops ml_guided = {
 	.border = true,
 	.refresh = ml_refresh,
 	.know_rtt = ml_know_rtt,
+	.explained_ns = hp_explained_ns,
 	.heard = ml_heard,
 	.near = ml_near,
 	.apply = ml_apply,

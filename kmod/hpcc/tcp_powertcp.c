@@ -112,6 +112,7 @@ static const struct fl_guided_ops pt_guided = {
 	.format = FL_TEL_LOAD,
 	.refresh = pt_refresh,
 	.know_rtt = hp_know_rtt,
+	.explained_ns = hp_explained_ns,
 	.heard = pt_heard,
 	.apply = pt_apply,
 	.cut = hp_cut,

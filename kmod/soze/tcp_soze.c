@@ -27,7 +27,8 @@
  * exceeds the base RTT, four times the delay told (queues on other hops), how long
  * packets are held (lib/hold.h) and 20 us, counts as queueing delay. So does what
  * the option has no numbers for. What ACKs waited is told as well and taken off
- * before: no queue of the data. Queues stay bounded, shares are as good as the flows'
+ * before: no queue of the data. The base RTT is the flow's own and is measured anew where no
+ * RTT comes near it any more (lib/renew.h). Queues stay bounded, shares are as good as the flows'
  * base RTTs. Better have "fabric stamp soze" there, on hosts as well.
  *
  * Losses and CE marks: rate times 0.7, once for each recovery; after a timeout a
@@ -289,6 +290,13 @@ static void sz_again(struct fl_guided *g, u64 now_ns, u64 rate)
 	sz_restart(&fl->core, &fl->par, now_ns, rate);
 }
 
+/* The delay told, at several ports, on the way there and back. */
+static u32 sz_explained_ns(const struct fl_guided_sock *gs, const struct fl_guided *g)
+{
+	return SZ_HIDDEN_DELAYS * (fl_tel_ns(READ_ONCE(gs->tel->queue)) +
+				   fl_tel_ns(READ_ONCE(gs->tel->back)));
+}
+
 static u32 sz_rtt_ns(const struct fl_guided *g)
 {
 	const struct sz_flow *fl = container_of(g, struct sz_flow, g);
@@ -319,6 +327,7 @@ static const struct fl_guided_ops sz_guided = {
 	.flow_bytes = sizeof(struct sz_flow),
 	.format = FL_TEL_DELAY,
 	.refresh = sz_refresh,
+	.explained_ns = sz_explained_ns,
 	.waits = sz_waits,
 	.heard = sz_heard,
 	.apply = sz_apply,

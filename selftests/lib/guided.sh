@@ -62,6 +62,55 @@ test_jitter()
 	lablink-ctl set east netns tr noise off
 }
 
+# A route that becomes longer is no queue: a lone flow has its line again within two seconds.
+test_longer_route()
+{
+	for delay in 100us 1ms; do
+		flows 1 100:all:mark 200:all:mark 2300:all:mark 2800:all:mark &
+		sleep 0.25
+		lablink-ctl set east netns tr delay $delay || fault "no delay"
+		wait
+		full 200 100 900
+		full 2800 500 900
+		lablink-ctl set east netns tr delay 2us
+	done
+}
+
+# A queue that nobody tells of does not become the path: four flows keep it as short as it was, and
+# share the line.
+test_untold_queue()
+{
+	tc -n tr qdisc replace dev east root handle 2: pfifo limit 2000
+	flows 4 500:all:mark 1000:all:mark 7000:all:mark 7500:all:mark &
+	sleep 0.5
+	early=$(untold_bytes)
+	sleep 6
+	late=$(untold_bytes)
+	wait
+	echo "# queue of $early, then $late bytes"
+	full 7500 500 980
+	expect "queue in bytes, of $early" "$late" -le $((2 * early + 30000))
+	fair 7500 4
+}
+
+# What waits at the port without telemetry, in the mean of half a second.
+untold_bytes()
+{
+	sum=0
+	for _ in 1 2 3 4 5 6 7 8 9 10; do
+		sleep 0.05
+		sum=$((sum + $(tc -n tr -s -j qdisc show dev east | jq '.[0].backlog')))
+	done
+	echo $((sum / 10))
+}
+
+# fair MARK FLOWS: each of FLOWS has at least half of its part
+fair()
+{
+	least=$(awk -v m="$1" '$2 == m { for (i = 5; i < NF; i++) if ($i == "bytes" && (!n++ || $(i + 1) < x)) x = $(i + 1) } END { print x + 0 }' /run/a)
+	expect "bytes of the least of $2 flows" "$least" -ge $(($(all "$1" bytes) / $2 / 2))
+}
+
 # A receiver, or a path, without telemetry: Reno, visibly, and back.
 test_no_telemetry()
 {
