@@ -31,16 +31,17 @@
 
 /* Smallest window: a packet in 1024 RTTs. */
 #define SWIFT_MIN_WND		(FL_WND_ONE >> 10)
-/* Receivers wait at least so long for a second packet before they acknowledge one. A window
- * of less than two would shrink with each such ACK, and stay at the smallest one for ever.
- */
-#define SWIFT_DELACK_NS		(40U * NSEC_PER_MSEC)
 /* Target scaling is complete below this many packets (Swift: fs_min 0.1). */
 #define SWIFT_SCALE_MIN_Q8	26
 /* Target scaling begins below this many packets (Swift: fs_max 100). */
 #define SWIFT_SCALE_MAX_Q8	(100 << 8)
 /* Largest window in BDPs: the target is reached long before. */
 #define SWIFT_MAX_BDP		8
+/* A window below a packet for so long, us, and so many round trips, log2: see swift_longer(). */
+#define SWIFT_LOW_US		250000
+#define SWIFT_LOW_RTTS_SHIFT	4
+/* Largest BDP that there is room for, packets. */
+#define SWIFT_BDP_MAX_PKTS	(BIT(25) - 1)
 /* A handshake that took longer, us, may have lost a packet and is no RTT. */
 #define SWIFT_HANDSHAKE_MAX_US	200000
 /* Base RTT until the first delay if the handshake gives none, us. */
@@ -54,16 +55,19 @@
  * @wnd: window, packets << FL_WND_SHIFT; 0 before the first ACK
  * @state: Swift's memory
  * @rtt: delay samples
- * @base_ns: smallest delay seen, ns
+ * @base_ns: smallest delay seen, as long as it is true (swift_longer()), ns
+ * @low_us: when the window last fell below a packet without reaching the target since, about
+ *	us; 0: it did not
+ * @low_ns: least delay since then, ns
  * @target_ns: target delay without scaling, ns
  * @ai_wnd: additive increase, packets << FL_WND_SHIFT
  * @bdp_pkts: line rate times base RTT, packets, at least 1
+ * @hops: the same as @gen, links of the path; 0 = not known
  * @una: tp->snd_una at the last ACK
  * @gen: of profile and settings, added up, that the three come from
  * @mss: the same, bytes
  * @prio: the same
  * @gso_segs: most segments in a packet
- * @hops: the same, links of the path; 0 = not known
  * @guess: @base_ns is no measurement: the first delay replaces it
  */
 struct swift {
@@ -74,16 +78,18 @@ struct swift {
 	struct fl_swift_state state;
 	struct fl_rtt rtt;
 	u32 base_ns;
+	u32 low_us;
+	u32 low_ns;
 	u32 target_ns;
 	u32 ai_wnd;
-	u32 bdp_pkts;
+	u32 bdp_pkts : 25;
+	u32 hops : 7;
 	u32 una;
 	u32 gen;
 	u16 mss;
-	u8 prio;
-	u8 gso_segs;
-	u8 hops : 7;
+	u8 prio : 7;
 	u8 guess : 1;
+	u8 gso_segs;
 };
 
 /**
@@ -138,7 +144,7 @@ static void swift_configure(const struct sock *sk, struct swift *sw,
 			     wire);
 	sw->gso_segs = fl_sock_gso_segs(sk, pf, line_bps);
 	bdp = fl_ns_to_wnd(fl_ppn(line_bps, wire), base_ns);
-	sw->bdp_pkts = max_t(u64, bdp >> FL_WND_SHIFT, 1);
+	sw->bdp_pkts = clamp_t(u64, bdp >> FL_WND_SHIFT, 1, SWIFT_BDP_MAX_PKTS);
 }
 
 /* Has anything changed that swift_configure() looks at? Then redo it. */
@@ -281,6 +287,39 @@ static void swift_apply(struct sock *sk, const struct swift *sw,
 	fl_owd_pace(sk, wnd, base_ns, extra_ns);
 }
 
+/* A route that becomes longer looks like a queue that does not end. A flow with less than a
+ * packet in a round trip has nothing in a queue: if no delay has met the target for a quarter of
+ * a second, the least of them is the base RTT, and the flow begins anew. It does so, too, below a
+ * higher priority that leaves nothing for as long: it has a part of the line then, until it sees
+ * a shorter delay.
+ * @delay_ns: what the window goes by, @rtt_ns: the delay of full packets, ns; 0 = none.
+ * Context: ACK, socket lock held.
+ */
+static void swift_longer(struct sock *sk, struct swift *sw, const struct fl_profile *pf,
+			 u64 now_ns, u32 delay_ns, u32 rtt_ns)
+{
+	u32 now_us = now_ns >> 10;
+
+	if (likely(sw->wnd >= FL_WND_ONE) || (delay_ns && delay_ns <= sw->target_ns)) {
+		sw->low_us = 0;
+		return;
+	}
+	if (!rtt_ns || fl_sock_base_rtt_ns(sw->flow, pf))
+		return;
+	if (!sw->low_us) {
+		sw->low_us = now_us ?: 1;
+		sw->low_ns = rtt_ns;
+	}
+	sw->low_ns = min(sw->low_ns, rtt_ns);
+	if (now_us - sw->low_us < max_t(u32, SWIFT_LOW_US,
+					sw->low_ns >> (10 - SWIFT_LOW_RTTS_SHIFT)))
+		return;
+	sw->low_us = 0;
+	sw->base_ns = sw->low_ns;
+	swift_configure(sk, sw, pf);
+	sw->wnd = (u64)sw->bdp_pkts << FL_WND_SHIFT;
+}
+
 /* Context: each ACK of new data, softirq, socket lock held. */
 static void swift_cong_control(FL_CONG_CONTROL_ARGS)
 {
@@ -301,7 +340,7 @@ static void swift_cong_control(FL_CONG_CONTROL_ARGS)
 	struct fl_target t = {
 		.min_wnd = SWIFT_MIN_WND,
 	};
-	u32 base_ns = sw->base_ns;
+	u32 base_ns = sw->base_ns, rtt_ns;
 	bool full;
 
 	/* the ACK of our SYN comes before swift_init(), which forgets */
@@ -310,21 +349,25 @@ static void swift_cong_control(FL_CONG_CONTROL_ARGS)
 	if (!sw->wnd)
 		swift_start(sk, sw, pf);
 	full = fl_full_packets(sk, &sw->una, s.acked_pkts);
+	rtt_ns = full ? s.delay_ns : 0;
 	if (READ_ONCE(pf->line_rate_measured) &&
 	    fl_rate_measure(sk, sw->flow,
 			    fl_sock_base_rtt_ns(sw->flow, pf) ?: sw->base_ns,
 			    s.delay_ns, rs))
 		sw->mss = 0; /* for swift_refresh() to look again */
-	swift_refresh(sk, sw, pf, full ? s.delay_ns : 0);
+	swift_refresh(sk, sw, pf, rtt_ns);
 	if (sw->tel && s.delay_ns) {
 		s.rtt_ns = s.delay_ns;
 		base_ns = fl_sock_base_rtt_ns(sw->flow, pf) ?: sw->base_ns;
 		s.delay_ns = fl_owd_sample(sw->tel, s.now_ns, s.rtt_ns, base_ns,
 					   READ_ONCE(pf->noise_ns));
 	}
-	/* a late ACK of a packet that came alone is no queue */
-	if (s.delay_ns >= SWIFT_DELACK_NS && sw->wnd < 2 * FL_WND_ONE)
+	/* A late ACK of a packet that came alone is no queue. A window of less than two would
+	 * shrink with each of them, and stay at the smallest one for ever.
+	 */
+	if (s.delay_ns >= FL_DELACK_NS && sw->wnd < 2 * FL_WND_ONE)
 		s.delay_ns = sw->base_ns;
+	swift_longer(sk, sw, pf, s.now_ns, s.delay_ns, rtt_ns);
 	t.target_ns = fl_swift_scaled_target(&sc, sw->target_ns, sw->wnd);
 	t.ai_wnd = sw->ai_wnd;
 	t.max_wnd = max_t(u64, (u64)SWIFT_MAX_BDP * sw->bdp_pkts, 16) <<

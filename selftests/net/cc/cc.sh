@@ -859,6 +859,21 @@ test_path_change()
 	lablink-ctl set east netns cr rate 1gbit
 }
 
+# The same with Swift, whose base RTT is its own: it has the line again within a second.
+test_longer_route()
+{
+	for delay in 100us 1ms; do
+		flow -c swift -b -1 -L 2300 1700:all:mark 2200:all:mark > /run/a &
+		sleep 0.2
+		lablink-ctl set east netns cr delay $delay || fault "no delay"
+		wait
+		got=$(awk '$2 == 2200 { for (i = 5; i < NF; i++) if ($i == "bytes") print $(i + 1) }' /run/a)
+		# 500 ms at 1 Gbit/s are 58 MB
+		expect "bytes in 500 ms on a path longer by $delay" "${got:-0}" -ge 52000000
+		lablink-ctl set east netns cr delay 2us
+	done
+}
+
 # From one byte to a BDP: a probe, a few RTTs, whoever else sends.
 test_short_flows()
 {
@@ -928,5 +943,5 @@ sleep 0.01
 load || exit 1
 tests=${*:-addresses default_priority priorities priority_change live_priority probes trace loss ack_loss lost_acks_of_small_windows reordering double_data dsack_count close_stopped switch trains
 	listener poor_peers base_rtt base_rtt_agrees base_rtt_memory settings ledbat prioplus_ledbat one_way deadlines many_flows
-	ecn mixed_mtu path_change short_flows removal}
+	ecn mixed_mtu path_change longer_route short_flows removal}
 run_tests 1 $tests
