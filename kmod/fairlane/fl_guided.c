@@ -10,7 +10,7 @@
 
 /* Without an echo for so many RTTs, and FL_GUIDED_LOST_PKTS: fall back. */
 #define FL_GUIDED_LOST_RTTS	8
-/* Flows with no larger window have nothing to hold back. */
+/* Flows with no more in flight have nothing to hold back. */
 #define FL_GUIDED_FEW_PKTS	(2 * FL_GUIDED_DIP_PKTS)
 /* Nothing sent for so many RTTs: the rate is old. */
 #define FL_GUIDED_IDLE_RTTS	16
@@ -126,6 +126,7 @@ EXPORT_SYMBOL_GPL(fl_guided_set_state);
  */
 u32 fl_guided_renew(const struct sock *sk, struct fl_guided *g)
 {
+	u32 own_pkts = tcp_packets_in_flight(tcp_sk(sk));
 	struct fl_renew *r = &g->renew;
 	u64 now_ns = g->ack_ns;
 
@@ -134,12 +135,15 @@ u32 fl_guided_renew(const struct sock *sk, struct fl_guided *g)
 		r->turn_ns = now_ns + BIT_ULL(FL_RENEW_WINDOW_SHIFT);
 		return g->base_ns;
 	}
-	if (!r->dip_end_ns)
-		return fl_renew_turn(r, g->base_ns, tcp_snd_cwnd(tcp_sk(sk)) <= FL_GUIDED_FEW_PKTS,
-				     now_ns, ktime_to_ns(ktime_mono_to_real(ns_to_ktime(now_ns))));
-	if (now_ns < r->dip_end_ns)
-		return g->base_ns;
-	return fl_renew_dipped(r, g->base_ns);
+	if (r->dip_end_ns) {
+		if (now_ns < r->dip_end_ns || fl_guided_draining(sk, g))
+			return g->base_ns;
+		return fl_renew_dipped(r, g->base_ns);
+	}
+	g->dip_seq = tcp_sk(sk)->snd_nxt;
+	own_pkts = own_pkts > FL_GUIDED_FEW_PKTS ? own_pkts - FL_GUIDED_DIP_PKTS : 0;
+	return fl_renew_turn(r, g->base_ns, min_t(u64, U32_MAX, (u64)own_pkts * g->hold.packet_ns),
+			     now_ns, ktime_to_ns(ktime_mono_to_real(ns_to_ktime(now_ns))));
 }
 EXPORT_SYMBOL_GPL(fl_guided_renew);
 

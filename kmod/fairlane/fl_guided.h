@@ -41,6 +41,7 @@
  * @gso_segs: most segments in a packet; while @telling the control's @apply sets it
  * @set_segs: no more than the profile says
  * @una: tp->snd_una at the last ACK
+ * @dip_seq: what was sent before the dip
  * @unheard_pkts: acknowledged since the last echo, saturating
  * @mss: that the control's parameters are for
  * @telling: echoes come: this is the control, not Reno
@@ -66,6 +67,7 @@ struct fl_guided {
 	struct fl_renew renew;
 	u32 gen;
 	u32 una;
+	u32 dip_seq;
 	u16 unheard_pkts;
 	u16 mss;
 	bool telling;
@@ -250,6 +252,12 @@ static __always_inline u32 fl_guided_echo(const struct fl_guided_sock *gs,
 	return what;
 }
 
+/* Is there a dip whose ACKs are of packets that were sent before it? */
+static inline bool fl_guided_draining(const struct sock *sk, const struct fl_guided *g)
+{
+	return g->renew.dip_end_ns && !after(tcp_sk(sk)->snd_una, g->dip_seq);
+}
+
 /* @rtt_ns: of full packets, 0: there is none. Return: is the smallest one another now?
  * Context: ACK, socket lock held.
  */
@@ -263,7 +271,8 @@ static __always_inline bool fl_guided_know(const struct sock *sk,
 	if (rtt_ns) {
 		g->base_ns = min(before_ns, rtt_ns);
 		told_ns = ops->explained_ns(gs, g);
-		fl_renew_rtt(&g->renew, rtt_ns > told_ns ? rtt_ns - told_ns : 1);
+		if (!fl_guided_draining(sk, g))
+			fl_renew_rtt(&g->renew, rtt_ns > told_ns ? rtt_ns - told_ns : 1);
 	}
 	if (unlikely(g->ack_ns >= g->renew.turn_ns || g->renew.dip_end_ns))
 		g->base_ns = fl_guided_renew(sk, g);

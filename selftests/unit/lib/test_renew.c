@@ -4,6 +4,7 @@
 #include "unit.h"
 
 #define BASE_NS		35000U
+#define OWN_NS		40000U
 #define WINDOW_NS	BIT_ULL(FL_RENEW_WINDOW_SHIFT)
 
 /* A flow that hears of one RTT in each window. */
@@ -14,20 +15,21 @@ struct path {
 	u32 dips;
 };
 
-/* A window in which the least RTT is @rtt_ns, and @dip_ns in a dip. */
-static void window(struct path *p, bool few, u32 rtt_ns, u32 dip_ns)
+/* A window in which the least RTT is @rtt_ns, and @dip_ns in a dip that holds back @own_ns. */
+static void window(struct path *p, u32 own_ns, u32 rtt_ns, u32 dip_ns)
 {
 	if (rtt_ns)
 		fl_renew_rtt(&p->r, rtt_ns + 1000);
 	if (rtt_ns)
 		fl_renew_rtt(&p->r, rtt_ns);
 	p->now_ns = p->r.turn_ns;
-	p->base_ns = fl_renew_turn(&p->r, p->base_ns, few, p->now_ns, p->now_ns);
+	p->base_ns = fl_renew_turn(&p->r, p->base_ns, own_ns, p->now_ns, p->now_ns);
 	if (!p->r.dip_end_ns)
 		return;
 	p->dips++;
 	/* the queue of before, and two round trips */
-	CHECK_EQ(p->r.dip_end_ns, p->now_ns + rtt_ns + 2 * p->base_ns);
+	CHECK(p->r.dip_end_ns >= p->now_ns + rtt_ns + 2 * p->base_ns);
+	CHECK(p->r.dip_end_ns >= p->now_ns + FL_RENEW_DIP_NS);
 	if (dip_ns)
 		fl_renew_rtt(&p->r, dip_ns);
 	p->base_ns = fl_renew_dipped(&p->r, p->base_ns);
@@ -40,7 +42,7 @@ static struct path path_of(u32 base_ns)
 
 	/* the first window begins somewhere and has nothing */
 	p.r.turn_ns = 1;
-	window(&p, false, 0, 0);
+	window(&p, OWN_NS, 0, 0);
 	return p;
 }
 
@@ -51,7 +53,7 @@ TEST(true_base)
 	int i;
 
 	for (i = 0; i < 100; i++)
-		window(&p, i % 2, BASE_NS + i * 200, 0);
+		window(&p, i % 2 * OWN_NS, BASE_NS + i * 200, 0);
 	CHECK_EQ(p.base_ns, BASE_NS);
 	CHECK_EQ(p.dips, 0u);
 }
@@ -61,12 +63,12 @@ TEST(longer_path)
 {
 	struct path p = path_of(BASE_NS);
 
-	window(&p, false, BASE_NS, 0);
-	window(&p, false, BASE_NS + 100000, BASE_NS + 90000);
-	CHECK_EQ(p.base_ns, BASE_NS + 90000);
+	window(&p, OWN_NS, BASE_NS, 0);
+	window(&p, OWN_NS, BASE_NS + 100000, BASE_NS + 95000);
+	CHECK_EQ(p.base_ns, BASE_NS + 95000);
 	CHECK_EQ(p.dips, 1u);
 	p = path_of(BASE_NS);
-	window(&p, true, BASE_NS + 100000, 0);
+	window(&p, 0, BASE_NS + 100000, 0);
 	CHECK_EQ(p.base_ns, BASE_NS + 100000);
 	CHECK_EQ(p.dips, 0u);
 }
@@ -78,14 +80,37 @@ TEST(queue)
 	u32 i;
 
 	for (i = 1; i <= 1000; i++) {
-		window(&p, false, BASE_NS + 200000, BASE_NS + 1000);
+		window(&p, OWN_NS, BASE_NS + 200000, BASE_NS + 1000);
 		CHECK_EQ(p.base_ns, BASE_NS);
 		CHECK_EQ(p.dips, (i + 1) / 2);
 	}
 	/* nothing came in the dip: nothing is known */
 	p = path_of(BASE_NS);
-	window(&p, false, BASE_NS + 200000, 0);
+	window(&p, OWN_NS, BASE_NS + 200000, 0);
 	CHECK_EQ(p.base_ns, BASE_NS);
+}
+
+/* Others keep the rest of the queue, but it answers to what this flow sends. */
+TEST(part_of_a_queue)
+{
+	struct path p = path_of(BASE_NS);
+	u32 i;
+
+	for (i = 0; i < 1000; i++)
+		window(&p, OWN_NS, BASE_NS + 200000, BASE_NS + 200000 - OWN_NS / 2);
+	CHECK_EQ(p.base_ns, BASE_NS);
+	CHECK_EQ(p.dips, 1000u);
+	window(&p, OWN_NS, BASE_NS + 200000, BASE_NS + 200001 - OWN_NS / 2);
+	CHECK_EQ(p.base_ns, BASE_NS + 200001 - OWN_NS / 2);
+}
+
+/* Others have filled what the flow has left. */
+TEST(longer_in_the_dip)
+{
+	struct path p = path_of(BASE_NS);
+
+	window(&p, OWN_NS, BASE_NS + 100000, BASE_NS + 300000);
+	CHECK_EQ(p.base_ns, BASE_NS + 100000);
 }
 
 /* A queue that grows by 200 us above whatever is taken for the path, and never drains. */
@@ -96,7 +121,7 @@ TEST(queue_of_others)
 
 	for (i = 1; i <= 7200; i++) {
 		before = p.base_ns;
-		window(&p, i % 2, p.base_ns + 200000, p.base_ns + 200000);
+		window(&p, i % 2 * OWN_NS, p.base_ns + 200000, p.base_ns + 200000);
 		if (p.base_ns == before)
 			continue;
 		/* twice as many windows as for the last one */
@@ -109,7 +134,7 @@ TEST(queue_of_others)
 	CHECK(taken >= 10 && taken <= 16);
 	/* what was true for long enough is forgotten */
 	for (i = 0; i < 20; i++)
-		window(&p, false, p.base_ns, 0);
+		window(&p, OWN_NS, p.base_ns, 0);
 	CHECK_EQ(p.r.wait_shift, 0u);
 }
 
@@ -124,11 +149,11 @@ TEST(windows)
 	for (i = 0; i < sizeof(bases) / sizeof(*bases); i++) {
 		r = (struct fl_renew){};
 		now_ns = 5000;
-		fl_renew_turn(&r, bases[i], false, now_ns, wall_ns);
+		fl_renew_turn(&r, bases[i], OWN_NS, now_ns, wall_ns);
 		CHECK_EQ((wall_ns + r.turn_ns - now_ns) % WINDOW_NS, 0u);
 		wall_ns += r.turn_ns - now_ns;
 		now_ns = r.turn_ns;
-		fl_renew_turn(&r, bases[i], false, now_ns, wall_ns);
+		fl_renew_turn(&r, bases[i], OWN_NS, now_ns, wall_ns);
 		CHECK_EQ((r.turn_ns - now_ns) % WINDOW_NS, 0u);
 		CHECK(r.turn_ns - now_ns <= BIT_ULL(FL_RENEW_WINDOW_MOST));
 		/* a dip is short beside it */
@@ -142,17 +167,19 @@ TEST(bounds)
 	u32 base_ns;
 
 	fl_renew_rtt(&r, U32_MAX);
-	base_ns = fl_renew_turn(&r, 1, false, 1, 1);
+	base_ns = fl_renew_turn(&r, 1, 1, 1, 1);
 	CHECK_EQ(base_ns, 1u);
 	CHECK_EQ(r.dip_end_ns, 1ULL + U32_MAX + 2);
+	CHECK_EQ(fl_renew_dipped(&r, 1), 1u);
+	r.answer_ns = U32_MAX - 1;
 	fl_renew_rtt(&r, U32_MAX);
 	CHECK_EQ(fl_renew_dipped(&r, 1), U32_MAX);
 	/* a smallest RTT above all that comes */
 	fl_renew_rtt(&r, 1);
-	CHECK_EQ(fl_renew_turn(&r, U32_MAX, true, 2, 2), U32_MAX);
+	CHECK_EQ(fl_renew_turn(&r, U32_MAX, 0, 2, 2), U32_MAX);
 	r.stale = U16_MAX;
 	fl_renew_rtt(&r, U32_MAX);
-	fl_renew_turn(&r, 1, false, 3, 3);
+	fl_renew_turn(&r, 1, 1, 3, 3);
 	CHECK_EQ(r.stale, U16_MAX);
 }
 
