@@ -289,6 +289,14 @@ static void ml_cut(struct fl_guided *g, u8 state)
 		hp_on_loss(&fl->whole, &fl->hp.par, state == TCP_CA_Loss);
 }
 
+/* Border routers keep a queue between datacenters, and tell rates, not how long that is. */
+static u32 ml_explained_ns(const struct fl_guided_sock *gs, const struct fl_guided *g)
+{
+	const struct ml_flow *fl = container_of(g, struct ml_flow, hp.g);
+
+	return ml_apart(&fl->ml) ? U32_MAX : hp_explained_ns(gs, g);
+}
+
 static void ml_info(const struct fl_guided *g, struct fl_info *info)
 {
 	const struct ml_flow *fl = ml_flow_of(g);
@@ -321,7 +329,7 @@ static const struct fl_guided_ops ml_guided = {
 	.border = true,
 	.refresh = ml_refresh,
 	.know_rtt = ml_know_rtt,
-	.explained_ns = hp_explained_ns,
+	.explained_ns = ml_explained_ns,
 	.heard = ml_heard,
 	.near = ml_near,
 	.apply = ml_apply,
