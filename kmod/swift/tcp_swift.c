@@ -292,20 +292,21 @@ static void swift_apply(struct sock *sk, const struct swift *sw,
  * a second, the least of them is the base RTT, and the flow begins anew. It does so, too, below a
  * higher priority that leaves nothing for as long: it has a part of the line then, until it sees
  * a shorter delay.
- * @delay_ns: what the window goes by, @rtt_ns: the delay of full packets, ns; 0 = none.
- * Context: ACK, socket lock held.
+ * @delay_ns: what the window goes by, @target_ns: the target of that with scaling, @rtt_ns: the
+ * delay of full packets, ns; 0 = none.
+ * Context: ACK, socket lock held. Return: has the base RTT changed?
  */
-static void swift_longer(struct sock *sk, struct swift *sw, const struct fl_profile *pf,
-			 u64 now_ns, u32 delay_ns, u32 rtt_ns)
+static bool swift_longer(struct sock *sk, struct swift *sw, const struct fl_profile *pf,
+			 u64 now_ns, u32 delay_ns, u32 target_ns, u32 rtt_ns)
 {
 	u32 now_us = now_ns >> 10;
 
-	if (likely(sw->wnd >= FL_WND_ONE) || (delay_ns && delay_ns <= sw->target_ns)) {
+	if (likely(sw->wnd >= FL_WND_ONE) || (delay_ns && delay_ns <= target_ns)) {
 		sw->low_us = 0;
-		return;
+		return false;
 	}
 	if (!rtt_ns || fl_sock_base_rtt_ns(sw->flow, pf))
-		return;
+		return false;
 	if (!sw->low_us) {
 		sw->low_us = now_us ?: 1;
 		sw->low_ns = rtt_ns;
@@ -313,11 +314,12 @@ static void swift_longer(struct sock *sk, struct swift *sw, const struct fl_prof
 	sw->low_ns = min(sw->low_ns, rtt_ns);
 	if (now_us - sw->low_us < max_t(u32, SWIFT_LOW_US,
 					sw->low_ns >> (10 - SWIFT_LOW_RTTS_SHIFT)))
-		return;
+		return false;
 	sw->low_us = 0;
 	sw->base_ns = sw->low_ns;
 	swift_configure(sk, sw, pf);
 	sw->wnd = (u64)sw->bdp_pkts << FL_WND_SHIFT;
+	return true;
 }
 
 /* Context: each ACK of new data, softirq, socket lock held. */
@@ -367,8 +369,9 @@ static void swift_cong_control(FL_CONG_CONTROL_ARGS)
 	 */
 	if (s.delay_ns >= FL_DELACK_NS && sw->wnd < 2 * FL_WND_ONE)
 		s.delay_ns = sw->base_ns;
-	swift_longer(sk, sw, pf, s.now_ns, s.delay_ns, rtt_ns);
 	t.target_ns = fl_swift_scaled_target(&sc, sw->target_ns, sw->wnd);
+	if (swift_longer(sk, sw, pf, s.now_ns, s.delay_ns, t.target_ns, rtt_ns))
+		t.target_ns = fl_swift_scaled_target(&sc, sw->target_ns, sw->wnd);
 	t.ai_wnd = sw->ai_wnd;
 	t.max_wnd = max_t(u64, (u64)SWIFT_MAX_BDP * sw->bdp_pkts, 16) <<
 		    FL_WND_SHIFT;
