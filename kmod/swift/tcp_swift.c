@@ -318,7 +318,8 @@ static bool swift_longer(struct sock *sk, struct swift *sw, const struct fl_prof
 	sw->low_us = 0;
 	sw->base_ns = sw->low_ns;
 	swift_configure(sk, sw, pf);
-	sw->wnd = (u64)sw->bdp_pkts << FL_WND_SHIFT;
+	/* no BDP: a line that is told too fast would be filled again and again */
+	sw->wnd = (u64)min_t(u32, sw->bdp_pkts, TCP_INIT_CWND) << FL_WND_SHIFT;
 	return true;
 }
 
