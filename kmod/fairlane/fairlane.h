@@ -182,6 +182,7 @@ static inline void fl_rtt_remember(struct sock *sk, struct fl_rtt *r)
  * @window: at the last fl_base_rtt_learn()
  * @data_ns: smallest delay of a full packet, ns; FL_BASE_NONE = none known
  * @probe_ns: the same of a probe
+ * @held_ns: the path holds packets for up to this, ns (lib/hold.h)
  * @mss: bytes in a full packet, of @key
  * @turned: a window has turned; for the caller to clear
  * @turn_ns: when the next one begins, monotonic ns, unless the clock is set
@@ -192,6 +193,7 @@ struct fl_base_rtt {
 	u32 window;
 	u32 data_ns;
 	u32 probe_ns;
+	u32 held_ns;
 	u16 mss;
 	bool turned;
 };
@@ -201,6 +203,7 @@ bool fl_base_rtt_learn(struct sock *sk, struct fl_base_rtt *b, u64 now_ns,
 		       u32 data_ns, u32 probe_ns);
 void fl_base_rtt_tell_longer(struct sock *sk, const struct fl_base_rtt *b,
 			     u32 probe_ns);
+void fl_base_rtt_tell_held(struct sock *sk, const struct fl_base_rtt *b, u32 held_ns);
 u32 fl_base_rtt_longer(const struct sock *sk, const struct fl_base_rtt *b);
 
 /* Receivers wait at least so long for a second packet before they acknowledge one, ns. */

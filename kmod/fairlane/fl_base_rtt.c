@@ -78,12 +78,13 @@ static u32 fl_base_rtt_window(struct fl_base_rtt *b, u64 now_ns)
 }
 
 /* What the table says, into the flow's own. Return: has it changed? */
-static bool fl_base_rtt_take(struct fl_base_rtt *b, u32 data_ns, u32 probe_ns)
+static bool fl_base_rtt_take(struct fl_base_rtt *b, u32 data_ns, u32 probe_ns, u32 held_ns)
 {
-	if (b->data_ns == data_ns && b->probe_ns == probe_ns)
+	if (b->data_ns == data_ns && b->probe_ns == probe_ns && b->held_ns == held_ns)
 		return false;
 	b->data_ns = data_ns;
 	b->probe_ns = probe_ns;
+	b->held_ns = held_ns;
 	return true;
 }
 
@@ -118,6 +119,7 @@ void fl_base_rtt_start(struct sock *sk, struct fl_base_rtt *b)
 	b->mss = tcp_sk(sk)->mss_cache;
 	b->data_ns = FL_BASE_NONE;
 	b->probe_ns = FL_BASE_NONE;
+	b->held_ns = 0;
 	b->turn_ns = 0;
 	b->window = fl_base_rtt_window(b, ktime_get_ns());
 	fl_base_rtt_learn(sk, b, ktime_get_ns(), 0, fl_base_rtt_handshake_ns(sk));
@@ -142,7 +144,7 @@ bool fl_base_rtt_learn(struct sock *sk, struct fl_base_rtt *b, u64 now_ns,
 	struct fl_base_rtt_net *bn = net_generic(sock_net(sk), fl_base_rtt_net_id);
 	u32 window = fl_base_rtt_window(b, now_ns);
 	struct fl_base_rtt_path *p;
-	u32 d, q;
+	u32 d, q, held_ns;
 
 	if (b->mss != tcp_sk(sk)->mss_cache) {
 		b->mss = tcp_sk(sk)->mss_cache;
@@ -158,7 +160,7 @@ bool fl_base_rtt_learn(struct sock *sk, struct fl_base_rtt *b, u64 now_ns,
 	p = fl_paths_make(&bn->paths, b->key, sizeof(*p));
 	if (unlikely(!p))
 		return fl_base_rtt_take(b, min_t(u32, b->data_ns, data_ns),
-					min_t(u32, b->probe_ns, probe_ns));
+					min_t(u32, b->probe_ns, probe_ns), 0);
 	if (READ_ONCE(p->key) == b->key && READ_ONCE(p->window) == window &&
 	    data_ns >= READ_ONCE(p->now_ns[FL_BASE_DATA]) &&
 	    probe_ns >= READ_ONCE(p->now_ns[FL_BASE_PROBE])) {
@@ -166,20 +168,21 @@ bool fl_base_rtt_learn(struct sock *sk, struct fl_base_rtt *b, u64 now_ns,
 			  READ_ONCE(p->before_ns[FL_BASE_DATA]));
 		q = min_t(u32, READ_ONCE(p->now_ns[FL_BASE_PROBE]),
 			  READ_ONCE(p->before_ns[FL_BASE_PROBE]));
-		return fl_base_rtt_take(b, d, q);
+		return fl_base_rtt_take(b, d, q, fl_base_rtt_held(p, window));
 	}
 	spin_lock_bh(&bn->lock);
 	if (!fl_base_rtt_turn(p, b->key, window)) {
 		spin_unlock_bh(&bn->lock);
 		return fl_base_rtt_take(b, min_t(u32, b->data_ns, data_ns),
-				    min_t(u32, b->probe_ns, probe_ns));
+					min_t(u32, b->probe_ns, probe_ns), 0);
 	}
 	fl_base_rtt_sample(p, FL_BASE_DATA, data_ns);
 	fl_base_rtt_sample(p, FL_BASE_PROBE, probe_ns);
 	d = fl_base_rtt_least(p, FL_BASE_DATA);
 	q = fl_base_rtt_least(p, FL_BASE_PROBE);
+	held_ns = fl_base_rtt_held(p, window);
 	spin_unlock_bh(&bn->lock);
-	return fl_base_rtt_take(b, d, q);
+	return fl_base_rtt_take(b, d, q, held_ns);
 }
 EXPORT_SYMBOL_GPL(fl_base_rtt_learn);
 
@@ -205,6 +208,29 @@ void fl_base_rtt_tell_longer(struct sock *sk, const struct fl_base_rtt *b,
 	spin_unlock_bh(&bn->lock);
 }
 EXPORT_SYMBOL_GPL(fl_base_rtt_tell_longer);
+
+/**
+ * fl_base_rtt_tell_held() - tell others for how long the path holds packets
+ * @sk: the socket; caller holds its lock
+ * @b: the flow's base RTTs
+ * @held_ns: up to this, ns
+ *
+ * Who asks with fl_base_rtt_learn() knows it until FL_BASE_HELD_WINDOWS after the last word.
+ * Context: softirq or process.
+ */
+void fl_base_rtt_tell_held(struct sock *sk, const struct fl_base_rtt *b, u32 held_ns)
+{
+	struct fl_base_rtt_net *bn = net_generic(sock_net(sk), fl_base_rtt_net_id);
+	struct fl_base_rtt_path *p = fl_paths_find(&bn->paths, b->key, sizeof(*p));
+
+	if (!p)
+		return;
+	spin_lock_bh(&bn->lock);
+	if (fl_base_rtt_turn(p, b->key, b->window))
+		fl_base_rtt_hold(p, held_ns);
+	spin_unlock_bh(&bn->lock);
+}
+EXPORT_SYMBOL_GPL(fl_base_rtt_tell_held);
 
 /**
  * fl_base_rtt_longer() - is there a longer path to the flow's address that may be its own?

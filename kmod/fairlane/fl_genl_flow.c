@@ -101,6 +101,7 @@ static const struct fl_field fl_optional[] = {
 	FL_FIELD(UNPAID_SEGS, unpaid_segs, 8),
 	FL_FIELD(REQUESTS, requests, 4),
 	FL_FIELD(CREDIT_SEGS, credit_segs, 4),
+	FL_FIELD(HELD_NS, held_ns, 4),
 	FL_FIELD(OPENS, opens, 4),
 };
 

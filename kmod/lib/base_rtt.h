@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The base RTT of a path as all flows of a host have seen it: a minimum over
- * the last two windows of time. A pure function of what it is told; the caller
- * serialises.
+ * the last two windows of time; and for how long the path holds packets (hold.h): the most that
+ * was told in the last sixteen. A pure function of what it is told; the caller serialises.
  */
 #ifndef FL_BASE_RTT_H
 #define FL_BASE_RTT_H
@@ -16,6 +16,9 @@
 
 /* A clock this many windows behind is another CPU's; more: it was set back. */
 #define FL_BASE_BEHIND		16
+
+/* What a path holds packets for is forgotten after so many windows. */
+#define FL_BASE_HELD_WINDOWS	16
 
 /** enum fl_base_rtt_kind - what a delay is of */
 enum fl_base_rtt_kind {
@@ -31,12 +34,16 @@ enum fl_base_rtt_kind {
  * @window: the present window
  * @now_ns: smallest delay in it, by kind
  * @before_ns: smallest delay in the one before
+ * @held_ns: packets are held for up to this
+ * @held_window: when that was told last
  */
 struct fl_base_rtt_path {
 	u32 key;
 	u32 window;
 	u32 now_ns[__FL_BASE_KINDS];
 	u32 before_ns[__FL_BASE_KINDS];
+	u32 held_ns;
+	u32 held_window;
 };
 
 /**
@@ -56,6 +63,7 @@ static inline bool fl_base_rtt_turn(struct fl_base_rtt_path *p, u32 key, u32 win
 		if (p->key && age < 2 && age > -FL_BASE_BEHIND)
 			return false;
 		p->key = key;
+		p->held_ns = 0;
 		age = 2;
 	}
 	if (age <= 0 && age > -FL_BASE_BEHIND)
@@ -80,6 +88,21 @@ static inline void fl_base_rtt_sample(struct fl_base_rtt_path *p,
 				      enum fl_base_rtt_kind kind, u32 ns)
 {
 	p->now_ns[kind] = min_t(u32, p->now_ns[kind], ns);
+}
+
+/* For how long the path holds packets, ns; 0 = not at all, or nobody has told of late. */
+static inline u32 fl_base_rtt_held(const struct fl_base_rtt_path *p, u32 window)
+{
+	s32 age = window - READ_ONCE(p->held_window);
+
+	return age < FL_BASE_HELD_WINDOWS && age > -FL_BASE_BEHIND ? READ_ONCE(p->held_ns) : 0;
+}
+
+/* It has held packets for @ns. The path is current. */
+static inline void fl_base_rtt_hold(struct fl_base_rtt_path *p, u32 ns)
+{
+	WRITE_ONCE(p->held_ns, max_t(u32, fl_base_rtt_held(p, p->window), ns));
+	WRITE_ONCE(p->held_window, p->window);
 }
 
 #endif /* FL_BASE_RTT_H */

@@ -75,6 +75,7 @@ bool pp_configure(struct pp_flow *fl, const struct fl_profile *pf)
 		.wire_bytes = wire,
 		.fluct_ns = READ_ONCE(pf->fluct_ns),
 		.noise_ns = READ_ONCE(pf->noise_ns),
+		.held_ns = pp_base_rtt(fl)->held_ns,
 		.urgent_prio = READ_ONCE(own->urgent_priority),
 		.ai_bytes = READ_ONCE(pf->ai_bytes),
 		.share_ns = READ_ONCE(own->share_ns),

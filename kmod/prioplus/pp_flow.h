@@ -9,6 +9,7 @@
 #include <linux/rcupdate.h>
 #include <net/tcp.h>
 
+#include "lib/hold.h"
 #include "prioplus/core/prioplus.h"
 #include "fairlane/fl_sock.h"
 #include "fairlane/fl_telemetry.h"
@@ -70,8 +71,13 @@ enum pp_dsack {
  * @dsack_hidden: what to put back into tp->dsack_dups with the echo
  * @stale_end: data before this number was in flight when the flow resumed
  * @stale_pkts: packets that may be dead in flight, see pp_apply()
- * @silent_least_ns: shortest probe's RTT in this silence, while stopped, ns
+ * @silent_since_ns: when this silence began, see pp_open.c, monotonic ns
+ * @ask_ns: when the next train leaves if the silence lasts, monotonic ns
+ * @silent_delivered_pkts: tp->delivered at that time
+ * @silent_least_ns: shortest probe's RTT in this silence, ns
  * @silent_most_ns: longest one, ns
+ * @hold: for how long the path holds packets, by the last train, or while pp_base_rtt() says
+ *	that it does
  * @longer_ns: the path is longer than its base RTT says by this, see pp_open.c, ns
  * @open_ns: an open flow steers for this above the base RTT, ns
  * @train_end: sequence number after the train
@@ -91,8 +97,8 @@ enum pp_dsack {
  *	pp_usual() in tcp_prioplus.c
  * @dead: released; only the timer may still look at it
  * @silent_probes: probes of this silence
+ * @held_look_acks: so many ACKs are looked at for packets that the path has held
  * @train_part: the part of the train that comes back
- * @silent_looks: how often the flow has looked at what they saw, see pp_open.c
  * @plain: an ACK without a D-SACK had the time stamp of the newest probe
  * @late: echoes of probes that were given up may still come
  * @alike: the newest of these has the time stamp of the newest probe
@@ -104,6 +110,7 @@ enum pp_dsack {
  * @found_idle: a train of this silence has found the line idle, see pp_open.c
  * @fallback: probes are not answered on this path: goes on without stopping
  * @opened: likewise, after a second of silence
+ * @held_seen: the path has held packets since pp_silence_begins()
  * @stats: counters that pp_info.c shows
  * @rcu: readers of get_info() do not hold the socket lock; nothing is probed any more
  *
@@ -137,25 +144,29 @@ struct pp_flow {
 	u32 probe_seq;
 	u32 dsack_seen;
 	u32 dsack_hidden;
+	u64 silent_since_ns;
+	u64 ask_ns;
+	u32 silent_delivered_pkts;
+	u32 silent_least_ns;
+	u32 silent_most_ns;
+	struct fl_hold hold;
+	u32 longer_ns;
+	union {
+		u32 open_ns;
+		u32 train_end;
+	};
 	union {
 		struct {
 			u32 stale_end;
 			u32 stale_pkts;
 		};
 		struct {
-			u32 silent_least_ns;
-			u32 silent_most_ns;
+			u32 train_part_ns;
+			u32 train_first_ns;
+			u32 train_most_ns;
+			u32 train_late_ns;
 		};
 	};
-	u32 longer_ns;
-	union {
-		u32 open_ns;
-		u32 train_end;
-	};
-	u32 train_part_ns;
-	u32 train_first_ns;
-	u32 train_most_ns;
-	u32 train_late_ns;
 	u32 train_gap_ns;
 	u8 probes_out;
 	u8 probes_lost;
@@ -165,7 +176,7 @@ struct pp_flow {
 	u8 dead;
 	u8 silent_probes;
 	u8 train_part;
-	u16 silent_looks;
+	u8 held_look_acks;
 	u16 train_pkts;
 	u8 dsack:2,
 	   probes_plain:2,
@@ -177,7 +188,8 @@ struct pp_flow {
 	   timer_ref:1,
 	   found_idle:1,
 	   fallback:1,
-	   opened:1;
+	   opened:1,
+	   held_seen:1;
 	struct {
 		u32 stops;
 		u32 probes;
@@ -257,8 +269,10 @@ void pp_share_exit(void);
 void pp_apply(struct pp_flow *fl);
 void pp_fall_back(struct pp_flow *fl);
 void pp_silence_begins(struct pp_flow *fl);
+bool pp_silence_goes_on(const struct pp_flow *fl);
 void pp_still_silent(struct pp_flow *fl, u32 rtt_ns);
 void pp_train_acked(struct pp_flow *fl, const struct fl_sample *s);
+void pp_held_acked(struct pp_flow *fl, const struct fl_sample *s);
 bool pp_open_ends(struct pp_flow *fl);
 void pp_expect_longer(struct pp_flow *fl, const struct fl_profile *pf);
 bool pp_is_shorter(struct pp_flow *fl, u32 delay_ns, u32 probe_delay_ns);

@@ -130,6 +130,7 @@ static void pp_cc_info(struct sock *sk, const struct fl_attached *at,
 	info->probe_losses = lost - min_t(u32, READ_ONCE(fl->probes_out), lost);
 	info->watchdogs = READ_ONCE(fl->stats.watchdogs);
 	info->opens = READ_ONCE(fl->stats.opens);
+	info->held_ns = chan->held_ns;
 	if (PP_SEEN(fl->opened))
 		info->flags |= FL_INFO_OPEN;
 	if (READ_ONCE(fl->tel))

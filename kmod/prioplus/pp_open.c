@@ -20,7 +20,8 @@
  *				all that this one sent before them, until that one gives way,
  *				a round trip later; on an idle line they wait no longer than
  *				the first ones, whatever the noise. Where some do wait, the
- *				silence begins anew.
+ *				silence begins anew. One of a crowd that takes turns asks once
+ *				a second, until a second for each of them has passed.
  *	20 ms later		Another train leaves. Two flows that wait for the same one ask
  *				at the same time: the train of one stops it, and that of the
  *				other comes back as from an idle line. Where both trains found
@@ -31,6 +32,14 @@
  *	a second later		It is PrioPlus again, and its first train leaves with its first
  *				probe: what was wrong ends then, and what was right goes on
  *				after some round trips.
+ *
+ * Jitter lets some probes in a row find the line free now and then. So a silence goes on across
+ * a stop where the flow had next to nothing in between. Of a crowd each flow sees the same. But
+ * where jitter keeps packets and lets them go at once (lib/hold.h), ACKs come closer than the line
+ * lets packets go, and behind a queue they never do: of the trains of such a path, one is enough,
+ * whatever the crowd, and after the second one the flow does not become an ordinary control. The
+ * path is known to hold packets, and B is wide enough for that, for all flows to this address
+ * (fl_base_rtt.c).
  *
  * The trickle that a silent flow sends are its probes. A packet of data would tell no more
  * than an echo does, and one each 20 ms of each flow that waits would be in the queue of
@@ -51,11 +60,22 @@
 #define PP_SILENT_RTTS		100
 /* Fewer probes than this in a silence do not tell who was on the line. */
 #define PP_SILENT_PROBES	16
+/* Who had less than this part of the line since then, log2, has been silent; and where packets
+ * came closer than the line lets them go.
+ */
+#define PP_SILENT_PART_SHIFT	10
+#define PP_HELD_PART_SHIFT	4
+/* ACKs after a silence that are looked at for such packets. */
+#define PP_HELD_LOOK_ACKS	32
 /* Silence after which a flow asks by a train, and for how long it is an ordinary control
  * then, ns, and in base RTTs: the longer one.
  */
 #define PP_OPEN_AFTER_NS	NSEC_PER_SEC
 #define PP_OPEN_AFTER_RTTS	1000
+/* And later by up to this for each flow of the crowd after a train that had to wait, ns, one less
+ * than a power of two.
+ */
+#define PP_ASK_RANDOM_NS	(BIT(25) - 1)
 /* A train takes so many times as long on the line as the delays of the silence differ;
  * its packets.
  */
@@ -76,6 +96,10 @@
  * takes that delay: what a long train waits does not grow with it any more.
  */
 #define PP_TRAIN_WAIT_PART	2
+/* No path holds packets for longer, ns. */
+#define PP_HELD_MAX_NS		(20U * NSEC_PER_MSEC)
+/* It still does while flows see this part of it, 1 / this. */
+#define PP_HELD_PART		4
 /* A train is slower than the line that was given by this factor at most. */
 #define PP_TRAIN_SLOW_MOST	64
 
@@ -156,49 +180,6 @@ void pp_fall_back(struct pp_flow *fl)
 		pp_go_on(fl);
 }
 
-/**
- * pp_silence_begins() - the flow has stopped, or waits for its first probe
- * @fl: the flow; caller holds the socket lock
- */
-void pp_silence_begins(struct pp_flow *fl)
-{
-	fl->silent_least_ns = U32_MAX;
-	fl->silent_most_ns = 0;
-	fl->silent_probes = 0;
-	fl->silent_looks = 0;
-	fl->found_idle = 0;
-	fl->train_pkts = 0;
-	pp_sock_of(fl)->last_ack_ns = tcp_sk(fl->sk)->tcp_clock_cache;
-}
-
-/* The line is idle, and yet the flow has been silent: go on as an ordinary control. */
-static void pp_open(struct pp_flow *fl, u64 now_ns)
-{
-	if (fl->silent_least_ns > fl->chan->probe_base_ns)
-		fl->longer_ns += fl->silent_least_ns - fl->chan->probe_base_ns;
-	fl->open_ns = fl->silent_most_ns - fl->silent_least_ns;
-	fl->fallback = 1;
-	fl->opened = 1;
-	fl->stats.opens++;
-	/* no probe is sent meanwhile */
-	fl->probe_sent_ns = now_ns;
-	pp_configure(fl, fl_profile_for(fl->sk, fl->fs));
-	pp_move(&fl->core, true);
-	pp_go_on(fl);
-}
-
-/* Silence after which the flow asks whether the line is idle, ns. One of a crowd that takes
- * turns waits for its turn: sixty flows on 100 Mbit/s that did not had a fairness (Jain) of
- * .70 instead of .95.
- */
-static u64 pp_open_after_ns(const struct pp_flow *fl)
-{
-	u64 ns = max_t(u64, PP_OPEN_AFTER_NS,
-		       (u64)PP_OPEN_AFTER_RTTS * fl->chan->base_ns);
-
-	return ns * max(fl->core.crowd_q8 >> PP_FLOWS_SHIFT, 1U);
-}
-
 /* Time of a packet on the line that was given, ns. */
 static u32 pp_line_gap_ns(const struct pp_flow *fl)
 {
@@ -206,6 +187,89 @@ static u32 pp_line_gap_ns(const struct pp_flow *fl)
 			   fl->chan->ppn);
 
 	return clamp_t(u64, ns, 1, U32_MAX / PP_TRAIN_SLOW_MOST);
+}
+
+/* For how long the path holds packets, by what @hold has seen, ns. */
+static u64 pp_hold_ns(const struct pp_flow *fl)
+{
+	return (u64)fl_hold_pairs(&fl->hold) * fl->hold.packet_ns;
+}
+
+/* Look for packets that come closer than the line lets them go: by an eighth, since what it
+ * counts of a packet is not known to the byte. A train that is slower than the line may meet a
+ * queue that brings its packets together.
+ */
+static void pp_hold_begins(struct pp_flow *fl)
+{
+	u32 gap_ns = pp_line_gap_ns(fl);
+
+	fl->hold = (struct fl_hold){ .packet_ns = gap_ns - gap_ns / 8 };
+}
+
+/* Silence after which the flow asks whether the line is idle, ns. */
+static u64 pp_open_after_ns(const struct pp_flow *fl)
+{
+	return max_t(u64, PP_OPEN_AFTER_NS, (u64)PP_OPEN_AFTER_RTTS * fl->chan->base_ns);
+}
+
+/**
+ * pp_silence_begins() - the flow has stopped, or waits for its first probe
+ * @fl: the flow; caller holds the socket lock
+ */
+void pp_silence_begins(struct pp_flow *fl)
+{
+	const struct tcp_sock *tp = tcp_sk(fl->sk);
+
+	fl->silent_since_ns = tp->tcp_clock_cache;
+	fl->ask_ns = tp->tcp_clock_cache + pp_open_after_ns(fl);
+	fl->silent_delivered_pkts = tp->delivered;
+	fl->silent_least_ns = U32_MAX;
+	fl->silent_most_ns = 0;
+	fl->silent_probes = 0;
+	fl->found_idle = 0;
+	fl->train_pkts = 0;
+	fl->held_seen = 0;
+	fl->held_look_acks = PP_HELD_LOOK_ACKS;
+	pp_hold_begins(fl);
+	pp_sock_of(fl)->last_ack_ns = tp->tcp_clock_cache;
+}
+
+/**
+ * pp_silence_goes_on() - has the flow been as good as silent although it has sent?
+ * @fl: the flow, stopped just now; caller holds the socket lock
+ *
+ * Return: yes, since pp_silence_begins(): what was delivered takes a small part of that time on
+ * the line.
+ */
+bool pp_silence_goes_on(const struct pp_flow *fl)
+{
+	const struct tcp_sock *tp = tcp_sk(fl->sk);
+	u64 line_ns = (u64)(tp->delivered - fl->silent_delivered_pkts) * pp_line_gap_ns(fl);
+	u32 shift = fl->held_seen ? PP_HELD_PART_SHIFT : PP_SILENT_PART_SHIFT;
+
+	return line_ns < (tp->tcp_clock_cache - fl->silent_since_ns) >> shift;
+}
+
+/* The line was idle: the least delay of the silence is the path's. */
+static void pp_path_is_longer(struct pp_flow *fl)
+{
+	if (fl->silent_least_ns > fl->chan->probe_base_ns)
+		fl->longer_ns += fl->silent_least_ns - fl->chan->probe_base_ns;
+	pp_configure(fl, fl_profile_for(fl->sk, fl->fs));
+	pp_move(&fl->core, true);
+}
+
+/* The line is idle, and yet the flow has been silent: go on as an ordinary control. */
+static void pp_open(struct pp_flow *fl, u64 now_ns)
+{
+	fl->open_ns = fl->silent_most_ns - fl->silent_least_ns;
+	fl->fallback = 1;
+	fl->opened = 1;
+	fl->stats.opens++;
+	/* no probe is sent meanwhile */
+	fl->probe_sent_ns = now_ns;
+	pp_path_is_longer(fl);
+	pp_go_on(fl);
 }
 
 /* A train leaves, as fast as the line is or as the last one came back, and a probe right
@@ -225,6 +289,8 @@ static void pp_train_begins(struct pp_flow *fl)
 	fl->train_first_ns = U32_MAX;
 	fl->train_most_ns = 0;
 	fl->train_late_ns = U32_MAX;
+	pp_hold_begins(fl);
+	fl->ask_ns = tcp_sk(fl->sk)->tcp_clock_cache + pp_open_after_ns(fl);
 	ns = min_t(u64, (u64)fl->train_pkts * gap_ns, U32_MAX);
 	pp_apply(fl);
 	fl_pace_wnd(fl->sk, fl->train_pkts * (u64)FL_WND_ONE, ns);
@@ -258,6 +324,7 @@ void pp_train_acked(struct pp_flow *fl, const struct fl_sample *s)
 	u32 bytes = fl->train_pkts * fl->mss, left = fl->train_end - s->ack_seq;
 	u8 part;
 
+	fl_hold_acked(&fl->hold, s->now_ns, s->acked_pkts, U32_MAX);
 	if (!s->delay_ns)
 		return;
 	/* the last byte of a part belongs to it; what was sent before the train, to the first */
@@ -285,14 +352,12 @@ static bool pp_train_found_idle(struct pp_flow *fl)
 	pp_train_part_ends(fl);
 	if (fl->train_first_ns == U32_MAX || !fl->train_most_ns)
 		return false;
-	if (fl->train_most_ns <= fl->train_first_ns)
-		return true;
-	grown_ns = fl->train_most_ns - fl->train_first_ns;
+	grown_ns = fl->train_most_ns - min(fl->train_first_ns, fl->train_most_ns);
 	busy_ns = min_t(u64, (u64)fl->train_pkts * (gap_ns ?: line_ns) /
 			     PP_TRAIN_BUSY_PART,
 			((u64)fl->silent_least_ns + fl->silent_most_ns) / 2 /
 			PP_TRAIN_WAIT_PART);
-	if (grown_ns < busy_ns)
+	if (grown_ns < busy_ns + pp_hold_ns(fl))
 		return true;
 	/* from the beginning to the middle: more may not have been in the send buffer */
 	grown_ns = 0;
@@ -302,6 +367,78 @@ static bool pp_train_found_idle(struct pp_flow *fl)
 			   min_t(u64, line_ns + 2ULL * grown_ns / fl->train_pkts,
 				 (u64)line_ns * PP_TRAIN_SLOW_MOST);
 	return false;
+}
+
+/* Flows that take turns, 1 and more. */
+static u32 pp_crowd(const struct pp_flow *fl)
+{
+	return max(fl->core.crowd_q8 >> PP_FLOWS_SHIFT, 1U);
+}
+
+/* A train has found the line idle. It is, where the path has held packets of the train. Of a
+ * crowd that takes turns, each finds it so while the others wait for their turn: sixty flows on
+ * 100 Mbit/s that did not wait for that had a fairness (Jain) of .70 instead of .95.
+ */
+static bool pp_idle_is_sure(const struct pp_flow *fl, u64 now_ns)
+{
+	return pp_hold_ns(fl) ||
+	       now_ns - fl->silent_since_ns >= pp_open_after_ns(fl) * pp_crowd(fl);
+}
+
+/* Both trains have found the line idle. Is the path one that holds packets for longer than
+ * was known? All flows to this address have wider channels then.
+ */
+static bool pp_is_held(struct pp_flow *fl)
+{
+	struct fl_base_rtt *base = pp_base_rtt(fl);
+	u32 gap_ns = fl->train_gap_ns ?: pp_line_gap_ns(fl);
+	u64 held_ns = min_t(u64, fl->silent_most_ns - fl->silent_least_ns,
+			    (u64)fl_hold_pairs(&fl->hold) * gap_ns);
+
+	held_ns = min_t(u64, held_ns, PP_HELD_MAX_NS);
+	if (held_ns <= base->held_ns)
+		return false;
+	fl_base_rtt_tell_held(fl->sk, base, held_ns);
+	base->held_ns = held_ns;
+	fl->rare = 1;
+	fl->stats.opens++;
+	pp_path_is_longer(fl);
+	pp_silence_begins(fl);
+	return true;
+}
+
+/**
+ * pp_held_acked() - an ACK after a silence, or on a path that holds packets: does it?
+ * @fl: the flow, sending; caller holds the socket lock
+ * @s: what the ACK says
+ *
+ * Flows tell each other anew as a window of base RTTs turns.
+ */
+void pp_held_acked(struct pp_flow *fl, const struct fl_sample *s)
+{
+	const struct fl_base_rtt *base = pp_base_rtt(fl);
+	u64 seen_ns;
+
+	if (fl->held_look_acks)
+		fl->held_look_acks--;
+	fl_hold_acked(&fl->hold, s->now_ns, s->acked_pkts, s->delay_ns ?: U32_MAX);
+	seen_ns = pp_hold_ns(fl);
+	if (seen_ns)
+		fl->held_seen = 1;
+	if (base->turned && base->held_ns && seen_ns >= base->held_ns / PP_HELD_PART)
+		fl_base_rtt_tell_held(fl->sk, base,
+				      clamp_t(u64, seen_ns, base->held_ns,
+					      min(2 * base->held_ns, PP_HELD_MAX_NS)));
+}
+
+/* Have all probes of the silence seen the same delay, longer than the path is said to be? */
+static bool pp_saw_one_delay(const struct pp_flow *fl)
+{
+	u32 differ_ns = fl->silent_most_ns - fl->silent_least_ns;
+
+	return fl->silent_least_ns > fl->chan->probe_base_ns &&
+	       fl->silent_probes >= PP_SILENT_PROBES &&
+	       fl_ns_to_wnd(fl->chan->ppn, differ_ns) < FL_WND_ONE / 2;
 }
 
 /**
@@ -317,20 +454,25 @@ void pp_still_silent(struct pp_flow *fl, u32 rtt_ns)
 	struct pp_sock *ps = pp_sock_of(fl);
 	u64 silence_ns = max_t(u64, PP_SILENT_NS,
 			       (u64)PP_SILENT_RTTS * fl->chan->base_ns);
-	u32 differ_ns;
 
-	if (fl->train_pkts && !pp_train_found_idle(fl)) {
-		pp_silence_begins(fl);
-		goto probe;
-	}
-	if (fl->train_pkts && fl->found_idle) {
-		pp_open(fl, now_ns);
-		return;
-	}
 	if (fl->train_pkts) {
-		fl->found_idle = 1;
+		if (!pp_train_found_idle(fl)) {
+			pp_silence_begins(fl);
+			/* flows that began together have met each other's trains */
+			fl->ask_ns += (u64)(pp_random(fl) & PP_ASK_RANDOM_NS) * pp_crowd(fl);
+			goto probe;
+		}
 		fl->train_pkts = 0;
-		ps->last_ack_ns = now_ns;
+		if (!pp_idle_is_sure(fl, now_ns))
+			goto probe;
+		if (fl->found_idle) {
+			if (pp_is_held(fl))
+				goto probe;
+			pp_open(fl, now_ns);
+			return;
+		}
+		fl->found_idle = 1;
+		fl->ask_ns = now_ns + silence_ns;
 	}
 	/* of the first probe after an open second, the flow's own queue is a part */
 	if (!fl->found_idle) {
@@ -339,26 +481,18 @@ void pp_still_silent(struct pp_flow *fl, u32 rtt_ns)
 		if (fl->silent_probes < U8_MAX)
 			fl->silent_probes++;
 	}
+	if (now_ns >= fl->ask_ns) {
+		pp_train_begins(fl);
+		return;
+	}
 	if (now_ns - ps->last_ack_ns < silence_ns)
 		goto probe;
 	ps->last_ack_ns = now_ns;
-	differ_ns = fl->silent_most_ns - fl->silent_least_ns;
-	if (fl->silent_least_ns > fl->chan->probe_base_ns &&
-	    fl->silent_probes >= PP_SILENT_PROBES &&
-	    fl_ns_to_wnd(fl->chan->ppn, differ_ns) < FL_WND_ONE / 2) {
-		fl->longer_ns += fl->silent_least_ns - fl->chan->probe_base_ns;
-		fl_base_rtt_tell_longer(fl->sk, pp_base_rtt(fl),
-					fl->silent_least_ns);
+	if (pp_saw_one_delay(fl)) {
+		fl_base_rtt_tell_longer(fl->sk, pp_base_rtt(fl), fl->silent_least_ns);
 		fl->stats.opens++;
-		pp_configure(fl, fl_profile_for(fl->sk, fl->fs));
-		pp_move(&fl->core, true);
+		pp_path_is_longer(fl);
 		pp_silence_begins(fl);
-		goto probe;
-	}
-	fl->silent_looks++;
-	if (fl->found_idle || fl->silent_looks * silence_ns >= pp_open_after_ns(fl)) {
-		pp_train_begins(fl);
-		return;
 	}
 probe:
 	pp_probe_after(fl, fl->core.probe_wait_ns);
@@ -386,8 +520,9 @@ bool pp_open_ends(struct pp_flow *fl)
 	/* as if a train had found the line idle a while ago */
 	fl->silent_least_ns = least_ns;
 	fl->silent_most_ns = least_ns + open_ns;
+	fl->silent_since_ns -= min(fl->silent_since_ns, pp_open_after_ns(fl));
 	fl->found_idle = 1;
-	pp_sock_of(fl)->last_ack_ns = 0;
+	fl->ask_ns = 0;
 	return true;
 }
 

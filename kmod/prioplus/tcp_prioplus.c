@@ -54,7 +54,7 @@ static void pp_refresh(struct pp_flow *fl, u32 delay_ns, u32 probe_delay_ns)
 {
 	const struct fl_profile *pf = fl_profile_for(fl->sk, fl->fs);
 	u8 prio = fl_sock_prio(fl->sk, fl->fs);
-	u32 gen = fl_settings_gen(fl->fs, pf);
+	u32 gen = fl_settings_gen(fl->fs, pf), held_ns = pp_base_rtt(fl)->held_ns;
 	bool changed = gen != fl->gen || prio != fl->prio;
 	u16 mss;
 
@@ -80,6 +80,9 @@ static void pp_refresh(struct pp_flow *fl, u32 delay_ns, u32 probe_delay_ns)
 	/* without memory, again with the next look */
 	if (!pp_configure(fl, pf))
 		fl->gen--;
+	/* what a silence has seen belongs to the narrower channel */
+	if (fl->chan && pp_base_rtt(fl)->held_ns > held_ns)
+		pp_silence_begins(fl);
 }
 
 /* Once an RTT, or at once where it cannot wait: a base RTT below all that is known,
@@ -126,7 +129,7 @@ static bool pp_usual(const struct pp_flow *fl)
 
 	return !fl->core.stopped && !fl->tel && !fl->extra_ns &&
 	       !fl->fallback && !fl->stale_pkts && !ps->dip_end_ns &&
-	       !ps->base.turned && !fl->chan->paced &&
+	       !ps->base.turned && !ps->base.held_ns && !fl->held_look_acks && !fl->chan->paced &&
 	       fl->timer_for != PP_TIMER_NONE;
 }
 
@@ -383,7 +386,9 @@ static noinline void pp_has_stopped(struct pp_flow *fl, u32 delay_ns)
 {
 	fl->rare = 1;
 	fl->stats.stops++;
-	pp_silence_begins(fl);
+	fl->train_pkts = 0;
+	if (!pp_silence_goes_on(fl))
+		pp_silence_begins(fl);
 	pp_trace_state(fl, delay_ns);
 	pp_probe_after(fl, fl->core.probe_wait_ns);
 }
@@ -402,6 +407,8 @@ static noinline void pp_take_rare(struct pp_flow *fl, struct fl_sample *s,
 	}
 	if (fl->train_pkts)
 		pp_train_acked(fl, s);
+	else if (!fl->core.stopped)
+		pp_held_acked(fl, s);
 	if (!fl->core.stopped && !((ps->dip_end_ns || ps->base.turned) &&
 				   pp_dip(fl, s->delay_ns))) {
 		s->random = pp_random(fl);

@@ -221,6 +221,28 @@ static void tell_jitter(const struct flows *now)
 	free(cure);
 }
 
+/* Paths that hold packets for longer than anybody has told. */
+static void tell_held(const struct flows *now)
+{
+	const struct fairlane_flow *f = NULL;
+	char dst[48], *cure, *noise;
+	size_t i;
+
+	for (i = 0; i < now->n; i++)
+		if (now->f[i].has_info && now->f[i].info.held_ns > (f ? f->info.held_ns : 0))
+			f = &now->f[i];
+	if (!f)
+		return;
+	show_address(dst, sizeof(dst), f->id.family, f->id.dst);
+	noise = sysctl_text("/proc/sys/net/fairlane/noise_ns");
+	cure = xprintf("fairlane noise measure %s tells the noise_ns that hosts should have", dst);
+	check_add(VERDICT_NOTE, "held", cure,
+		  "to %s packets are held for up to %s without a queue, and noise_ns says %s: PrioPlus flows to there have wider channels than those of hosts that have not found out",
+		  dst, show_time(f->info.held_ns), noise ? noise : "?");
+	free(noise);
+	free(cure);
+}
+
 /* Flows of our controls that no policy has given anything. */
 static void tell_classless(const struct classes *list)
 {
@@ -259,6 +281,7 @@ void check_flows(void)
 			tell_starving(&list.c[i]);
 	tell_narrow(&now);
 	tell_jitter(&now);
+	tell_held(&now);
 	tell_classless(&list);
 	check_long(&now);
 	classes_free(&list);

@@ -82,6 +82,8 @@ static void show_details(const struct fl_info *in)
 		printf(" target %s", show_time(in->target_ns));
 	if (in->limit_ns)
 		printf(" limit %s", show_time(in->limit_ns));
+	if (in->held_ns)
+		printf(" held %s", show_time(in->held_ns));
 	if (in->flags & FL_INFO_TELEMETRY)
 		printf(" queue %s", show_time(in->queue_ns));
 	if (in->flags & FL_INFO_OWD)

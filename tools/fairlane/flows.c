@@ -260,6 +260,7 @@ static void info_json(cJSON *obj, const struct fl_info *in)
 	json_u64(obj, "delay_ns", in->delay_ns);
 	json_u64(obj, "target_ns", in->target_ns);
 	json_u64(obj, "limit_ns", in->limit_ns);
+	json_u64(obj, "held_ns", in->held_ns);
 	json_u64(obj, "queue_ns", in->queue_ns);
 	json_u64(obj, "target_queue_ns", in->target_queue_ns);
 	json_milli(obj, "window_pkts", in->window_milli);

@@ -88,6 +88,7 @@ static void read_info(struct nlattr **a, struct fl_info *in)
 	in->unpaid_segs = fl_u64(a, FL_A_FLOW_UNPAID_SEGS);
 	in->requests = fl_u32(a, FL_A_FLOW_REQUESTS);
 	in->credit_segs = fl_u32(a, FL_A_FLOW_CREDIT_SEGS);
+	in->held_ns = fl_u32(a, FL_A_FLOW_HELD_NS);
 	in->policy = fl_u32(a, FL_A_FLOW_POLICY);
 }
 

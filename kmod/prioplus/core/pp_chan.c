@@ -68,7 +68,7 @@ static u32 pp_fluct_ns(const struct pp_conf *cf, u32 pkt_ns)
 }
 
 /* What is different on a long path; see 1. in prioplus.c. */
-static void pp_chan_long(struct pp_chan *ch, const struct pp_conf *cf)
+static void pp_chan_long(struct pp_chan *ch, u32 fluct_ns)
 {
 	ch->clear_stop = PP_CLEAR_STOP_LONG;
 	ch->clear_base = PP_CLEAR_BASE_LONG;
@@ -76,7 +76,7 @@ static void pp_chan_long(struct pp_chan *ch, const struct pp_conf *cf)
 			      min_t(u64, PP_LONG_FIRST_PKTS * FL_WND_ONE,
 				    ch->bdp_wnd / PP_LONG_FIRST_PART));
 	if (!ch->share_ns)
-		ch->share_ns = (ch->width_ns - cf->noise_ns) / PP_LONG_SHARE_PART;
+		ch->share_ns = fluct_ns / PP_LONG_SHARE_PART;
 }
 
 /* How much of the evidence in 5. of prioplus.c this network asks for. */
@@ -99,7 +99,7 @@ static void pp_chan_resume(struct pp_chan *ch, u32 permille)
 int pp_chan_init(struct pp_chan *ch, const struct pp_conf *cf, u32 prio)
 {
 	u32 start_permille = cf->start_permille;
-	u32 pkt_ns, shorter_ns, fluct_ns;
+	u32 pkt_ns, shorter_ns, fluct_ns, noise_ns;
 
 	if (!cf->base_ns || !cf->line_bps || cf->wire_bytes < 64 ||
 	    prio > PP_PRIO_MAX || !start_permille ||
@@ -111,15 +111,16 @@ int pp_chan_init(struct pp_chan *ch, const struct pp_conf *cf, u32 prio)
 	pkt_ns = div64_u64((u64)cf->wire_bytes * 8000000000ULL, cf->line_bps);
 	fluct_ns = pp_fluct_ns(cf, pkt_ns);
 	ch->base_ns = cf->base_ns;
-	ch->width_ns = fluct_ns + cf->noise_ns;
+	noise_ns = max_t(u32, cf->noise_ns, 2 * cf->held_ns);
+	ch->width_ns = fluct_ns + noise_ns;
 	ch->target_ns = cf->base_ns + prio * ch->width_ns;
-	ch->limit_ns = ch->target_ns + fluct_ns / 2 + cf->noise_ns;
+	ch->limit_ns = ch->target_ns + fluct_ns / 2 + noise_ns;
 	ch->lower_ns = ch->target_ns - fluct_ns / 2;
 	ch->eps_ns = fl_eps_ns(cf->line_bps, cf->wire_bytes);
 	if (!prio) {
 		/* a target that can be told from an empty queue, noise or not */
-		ch->target_ns += max_t(u32, ch->eps_ns, cf->noise_ns);
-		ch->limit_ns = max_t(u32, ch->limit_ns, cf->base_ns + ch->eps_ns + cf->noise_ns);
+		ch->target_ns += max_t(u32, ch->eps_ns, max_t(u32, cf->noise_ns, cf->held_ns));
+		ch->limit_ns = max_t(u32, ch->limit_ns, cf->base_ns + ch->eps_ns + noise_ns);
 	}
 	ch->probe_base_ns = cf->probe_base_ns;
 	if (!ch->probe_base_ns) {
@@ -147,6 +148,7 @@ int pp_chan_init(struct pp_chan *ch, const struct pp_conf *cf, u32 prio)
 				  PP_AI_CHANNEL, ch->ai_wnd, U32_MAX);
 	ch->max_wnd = max_t(u64, fl_ns_to_wnd(ch->ppn, ch->limit_ns) * PP_LINE_WRONG,
 			    2 * FL_WND_ONE);
+	ch->held_ns = cf->held_ns;
 	ch->paper = cf->paper;
 	ch->clear_stop = PP_CLEAR_STOP;
 	ch->clear_heir = PP_CLEAR_HEIR;
@@ -156,7 +158,7 @@ int pp_chan_init(struct pp_chan *ch, const struct pp_conf *cf, u32 prio)
 	ch->paced = !cf->paper && pp_rule(PP_SCALE) &&
 		    cf->base_ns / PP_PACED_WIDTHS >= ch->width_ns;
 	if (ch->paced)
-		pp_chan_long(ch, cf);
+		pp_chan_long(ch, fluct_ns);
 	pp_chan_resume(ch, cf->resume_permille);
 	return 0;
 }

@@ -65,6 +65,7 @@ extern u32 pp_rules_off;
  * @start_wnd: W_LS, step of the linear start, packets << FL_WND_SHIFT
  * @first_wnd: largest first window with unknown #flow, packets << FL_WND_SHIFT
  * @max_wnd: largest window, line rate times D_limit, times 64: the rate may be wrong
+ * @held_ns: the path holds packets for up to this without a queue, see struct pp_conf, ns
  * @paper: do what the paper's Algorithm 1 prints
  * @urgent: flows begin without a probe (section 4.4)
  * @paced: the base RTT is long beside the channel: the sender spreads each
@@ -90,6 +91,7 @@ struct pp_chan {
 	u32 weight_milli;
 	s32 weight_l2;
 	u32 share_ns;
+	u32 held_ns;
 	bool paper;
 	bool urgent;
 	bool paced;
@@ -114,6 +116,9 @@ struct pp_chan {
  * @fluct_ns: A, delay fluctuation of the original CC (section 4.3.2), ns; more
  *	where packets or the base RTT are long
  * @noise_ns: B, tolerable noise of a delay measurement (section 4.3.2), ns
+ * @held_ns: the path holds packets for up to this when there is no queue (lib/hold.h), ns. Nobody
+ *	has told, and the more packets are under way the longer each is held: B is at least twice
+ *	that
  * @probe_cap_ns: see struct pp_chan
  * @start_permille: W_LS in permille of the BDP (section 4.4: 125 to 1000)
  * @first_permille: first window of a linear start with unknown #flow, in
@@ -134,6 +139,7 @@ struct pp_conf {
 	u32 wire_bytes;
 	u32 fluct_ns;
 	u32 noise_ns;
+	u32 held_ns;
 	u32 probe_cap_ns;
 	u32 start_permille;
 	u32 first_permille;

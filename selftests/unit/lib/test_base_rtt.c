@@ -44,6 +44,28 @@ TEST(kinds_are_apart)
 	CHECK_EQ(fl_base_rtt_least(&path, FL_BASE_PROBE), 11000u);
 }
 
+TEST(what_a_path_holds_packets_for_is_forgotten_after_sixteen_windows)
+{
+	memset(&path, 0, sizeof(path));
+	CHECK(fl_base_rtt_turn(&path, 7, 100));
+	CHECK_EQ(fl_base_rtt_held(&path, 100), 0u);
+	fl_base_rtt_hold(&path, 50000);
+	fl_base_rtt_hold(&path, 40000);
+	CHECK_EQ(fl_base_rtt_held(&path, 100), 50000u);
+	CHECK_EQ(fl_base_rtt_held(&path, 115), 50000u);
+	CHECK_EQ(fl_base_rtt_held(&path, 116), 0u);
+	/* another CPU's clock, and one that was set back */
+	CHECK_EQ(fl_base_rtt_held(&path, 99), 50000u);
+	CHECK_EQ(fl_base_rtt_held(&path, 50), 0u);
+	/* what is told later counts from then, and nothing of what was forgotten */
+	CHECK(fl_base_rtt_turn(&path, 7, 116));
+	fl_base_rtt_hold(&path, 30000);
+	CHECK_EQ(fl_base_rtt_held(&path, 131), 30000u);
+	/* another path has the place */
+	CHECK(fl_base_rtt_turn(&path, 8, 118));
+	CHECK_EQ(fl_base_rtt_held(&path, 118), 0u);
+}
+
 TEST(a_place_in_use_is_not_taken)
 {
 	memset(&path, 0, sizeof(path));

@@ -96,6 +96,25 @@ TEST(channels_of_the_paper)
 	CHECK(fabs(chan.ai_wnd / (double)FL_WND_ONE - 0.1) < 0.001);
 }
 
+TEST(noise_that_was_measured_makes_channels_wider)
+{
+	struct pp_conf cf = conf;
+
+	cf.held_ns = 10000;
+	/* A = 3.2 us, B = 20 us; a lone flow of the lowest priority endures what is held */
+	CHECK_EQ(pp_chan_init(&chan, &cf, 0), 0);
+	CHECK_EQ(chan.target_ns, 13000u + 10000);
+	CHECK_EQ(chan.limit_ns, 13000u + 1600 + 20000);
+	CHECK_EQ(pp_chan_init(&chan, &cf, 3), 0);
+	CHECK_EQ(chan.target_ns, 13000u + 3 * 23200);
+	CHECK_EQ(chan.limit_ns, 13000u + 3 * 23200 + 1600 + 20000);
+	/* noise that was told counts where it is more */
+	cf.noise_ns = 30000;
+	CHECK_EQ(pp_chan_init(&chan, &cf, 0), 0);
+	CHECK_EQ(chan.target_ns, 13000u + 30000);
+	CHECK_EQ(chan.limit_ns, 13000u + 1600 + 30000);
+}
+
 TEST(bad_settings_are_refused)
 {
 	struct pp_conf cf[5] = { conf, conf, conf, conf, conf };

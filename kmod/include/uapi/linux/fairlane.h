@@ -711,6 +711,9 @@ enum fl_state {
  * @unpaid_segs: segments that left without credit: red ones
  * @requests: requests for credit
  * @credit_segs: segments that a credit pays for, 0: not known
+ * @held_ns: PrioPlus: the path was found to hold packets for up to this without a queue, 0: it
+ *	was not
+ * @reserved: 0
  */
 struct fl_info {
 	__u32 size_bytes;
@@ -753,6 +756,8 @@ struct fl_info {
 	__u64 unpaid_segs;
 	__u32 requests;
 	__u32 credit_segs;
+	__u32 held_ns;
+	__u32 reserved;
 };
 
 /* ---- inet_diag: state in 20 bytes, without privilege -----------------------
@@ -878,6 +883,7 @@ enum {
 	FL_A_FLOW_OPENS,		/* u32 */
 	FL_A_FLOW_UNSET,		/* u32 FLOW_SET: take back, bits of fl_setting_id */
 	FL_A_FLOW_HAD_CC,		/* string, with FL_INFO_OFF: what it had before */
+	FL_A_FLOW_HELD_NS,		/* u32 */
 	__FL_A_FLOW_MAX,
 };
 
