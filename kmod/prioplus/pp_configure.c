@@ -75,7 +75,6 @@ bool pp_configure(struct pp_flow *fl, const struct fl_profile *pf)
 		.wire_bytes = wire,
 		.fluct_ns = READ_ONCE(pf->fluct_ns),
 		.noise_ns = READ_ONCE(pf->noise_ns),
-		.held_ns = pp_base_rtt(fl)->held_ns,
 		.urgent_prio = READ_ONCE(own->urgent_priority),
 		.ai_bytes = READ_ONCE(pf->ai_bytes),
 		.share_ns = READ_ONCE(own->share_ns),
@@ -86,6 +85,9 @@ bool pp_configure(struct pp_flow *fl, const struct fl_profile *pf)
 	bool was_paper = fl->chan && fl->chan->paper;
 	struct pp_chan chan = { };
 
+	/* noise that was told is the same on all hosts: where it is enough, it counts alone */
+	if (!cf.paper && pp_base_rtt(fl)->held_ns > cf.noise_ns)
+		cf.held_ns = pp_base_rtt(fl)->held_ns;
 	fl->gso_segs = fl_sock_gso_segs(fl->sk, pf, line_bps);
 	pp_conf_short(&cf, READ_ONCE(own->short_flows));
 	/* GAIN is a packet in an RTT */

@@ -425,7 +425,7 @@ void pp_held_acked(struct pp_flow *fl, const struct fl_sample *s)
 	seen_ns = pp_hold_ns(fl);
 	if (seen_ns)
 		fl->held_seen = 1;
-	if (base->turned && base->held_ns && seen_ns >= base->held_ns / PP_HELD_PART)
+	if (base->turned && fl->chan->held_ns && seen_ns >= base->held_ns / PP_HELD_PART)
 		fl_base_rtt_tell_held(fl->sk, base,
 				      clamp_t(u64, seen_ns, base->held_ns,
 					      min(2 * base->held_ns, PP_HELD_MAX_NS)));

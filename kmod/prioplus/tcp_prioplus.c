@@ -129,8 +129,8 @@ static bool pp_usual(const struct pp_flow *fl)
 
 	return !fl->core.stopped && !fl->tel && !fl->extra_ns &&
 	       !fl->fallback && !fl->stale_pkts && !ps->dip_end_ns &&
-	       !ps->base.turned && !ps->base.held_ns && !fl->held_look_acks && !fl->chan->paced &&
-	       fl->timer_for != PP_TIMER_NONE;
+	       !ps->base.turned && !fl->held_look_acks && !fl->chan->held_ns &&
+	       !fl->chan->paced && fl->timer_for != PP_TIMER_NONE;
 }
 
 /* A measured base RTT must be renewed while flows keep a queue: at the turn of
@@ -502,15 +502,14 @@ static void pp_begin(struct pp_flow *fl)
 		return;
 	/* the priority may be newer than the handshake */
 	pp_refresh(fl, 0, 0);
+	pp_silence_begins(fl);
 	if (!fl->chan->urgent) {
-		pp_silence_begins(fl);
 		pp_probe_now(fl);
 		return;
 	}
 	fl->started = 1;
 	pp_begin_urgent(&fl->core, fl->chan, tcp_sk(sk)->snd_nxt);
 	pp_trace_state(fl, 0);
-	pp_sock_of(fl)->last_ack_ns = tcp_sk(sk)->tcp_clock_cache;
 	pp_probe_watch(fl);
 	pp_apply(fl);
 }
