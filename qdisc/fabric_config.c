@@ -240,14 +240,15 @@ struct fabric_line_config {
 };
 
 /* Is the port one of many that a device's queues have? Then it is no line: each of
- * them would have the rate.
+ * them would have the rate. htb chooses queues only where the device does its work.
  */
 static bool fabric_is_one_of_queues(struct Qdisc *sch)
 {
 	const struct Qdisc *root = rtnl_dereference(qdisc_dev(sch)->qdisc);
 
 	return sch->parent != TC_H_ROOT && root && root != sch &&
-	       root->ops->cl_ops && root->ops->cl_ops->select_queue;
+	       root->ops->cl_ops && root->ops->cl_ops->select_queue &&
+	       (root->flags & TCQ_F_MQROOT || strcmp(root->ops->id, "htb"));
 }
 
 /* Works out the line's settings from the old ones and those given. */
