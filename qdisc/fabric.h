@@ -461,6 +461,9 @@ void fabric_replace_byte(struct sk_buff *skb, u8 *th, int at, u8 value);
 void fabric_stamp_packet(struct fabric_sched *q, const struct fabric_band *band,
 			 struct sk_buff *skb, u64 delay_ns, u64 now_ns);
 
+/* fabric_switch.c: any context */
+int fabric_vlan_lower(struct net *net, int ifindex);
+
 /* fabric_switch.c: rtnl held; charge and uncharge also with the root lock */
 struct fabric_buffer *fabric_buffer_get(struct net *net, const char *name,
 					u32 bytes,

@@ -194,7 +194,7 @@ struct fabric_hash_switch {
 /**
  * struct fabric_isolate - a switch
  * @list: all of them
- * @net: its namespace; compared only
+ * @net: its namespace; it is there as long as a port is
  * @users: ports
  * @generation: of @table
  * @no_path: of ports that are gone
@@ -258,14 +258,13 @@ static inline void fabric_isolate_sent(struct fabric_isolate_port *p)
 		fabric_isolate_tell_sent(p);
 }
 
-/* The port at which a packet came in; PYR_NONE: at none of the switch. */
-static inline u8 fabric_isolate_ingress(const struct fabric_isolate *iso,
-					int ifindex)
+/* The port of that device; PYR_NONE: it is none of the switch. */
+static inline u8 fabric_isolate_port_of(const struct fabric_isolate *iso, int ifindex)
 {
 	u8 port = READ_ONCE(iso->by_ifindex[ifindex & FABRIC_IFINDEX_MASK]);
 
 	if (!ifindex)
-		return PYR_NONE;	/* made here */
+		return PYR_NONE;
 	if (port < PYR_PORTS_MAX && READ_ONCE(iso->ifindex[port]) == ifindex)
 		return port;
 	for (port = 0; port < PYR_PORTS_MAX; port++) {
@@ -273,6 +272,19 @@ static inline u8 fabric_isolate_ingress(const struct fabric_isolate *iso,
 			return port;
 	}
 	return PYR_NONE;
+}
+
+/* The port at which a packet came in, perhaps by a VLAN; PYR_NONE: at none of the switch. Context:
+ * root lock of a port held.
+ */
+static inline u8 fabric_isolate_ingress(const struct fabric_isolate *iso,
+					int ifindex)
+{
+	u8 port = fabric_isolate_port_of(iso, ifindex);
+
+	if (likely(port != PYR_NONE) || !ifindex)
+		return port;	/* or made here */
+	return fabric_isolate_port_of(iso, fabric_vlan_lower(iso->net, ifindex));
 }
 
 /* Is there something to say, or to look at? Context: the switch's lock. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * sch_fabric: a buffer that the ports of a switch share.
+ * sch_fabric: a buffer that the ports of a switch share; by which of them a VLAN comes.
  *
  * Each band may have bytes of its own (reserved). What it holds beyond them lies
  * in the pool: the total less everything reserved. A band may grow in the
@@ -11,6 +11,7 @@
  * packets that lie in the pool. Two ports may both see room for one packet
  * more; so a byte count is taken first and given back if it was too much.
  */
+#include <linux/if_vlan.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/slab.h>
@@ -40,6 +41,23 @@ struct fabric_buffer {
 static LIST_HEAD(fabric_buffers);
 /* Protects the list, users and the configuration of all buffers. */
 static DEFINE_MUTEX(fabric_buffers_mutex);
+
+/* The device by which packets of a VLAN's come, at the very bottom. Return: its index; 0: there
+ * is none in the namespace, or it is no VLAN's. Context: any.
+ */
+int fabric_vlan_lower(struct net *net, int ifindex)
+{
+	const struct net_device *dev;
+	int lower = 0;
+
+	rcu_read_lock();
+	dev = dev_get_by_index_rcu(net, ifindex);
+	if (dev && is_vlan_dev(dev) &&
+	    net_eq(dev_net(vlan_dev_real_dev(dev)), net))
+		lower = vlan_dev_real_dev(dev)->ifindex;
+	rcu_read_unlock();
+	return lower;
+}
 
 /* Bytes of the pool. */
 u64 fabric_buffer_pool(const struct fabric_buffer *buffer)

@@ -371,6 +371,36 @@ test_pfc_pauses_who_fills_it()
 	expect "resumed, the packets are gone" "$(sw .pfc_resume_sent)" -eq 2
 }
 
+# What comes in by a VLAN device on e1 came by e1: its neighbour waits.
+test_pfc_pauses_who_fills_it_tagged()
+{
+	port limit 100kb switch 1 switch-port 0 frames both speed 10gbit band 1 queue pfc
+	tc -n fa qdisc replace dev e1 root handle 1: fabric limit 100kb switch 1 switch-port 1 \
+		frames both speed 10gbit band 1 queue pfc
+	ip netns exec fa sysctl -q -w net.ipv4.ip_forward=1
+	ip -n fa neigh replace 10.0.0.77 lladdr 02:00:00:00:00:77 dev e0
+	for n in fa fb; do
+		ip -n $n link add link e1 name v1 type vlan proto 802.1ad id 7
+		ip -n $n link add link v1 name v2 type vlan id 8
+		ip -n $n link set v1 up
+		ip -n $n link set v2 up
+	done
+	ip -n fa addr add 10.0.2.1/24 dev v2
+	ip -n fb addr add 10.0.2.2/24 dev v2
+	ip -n fb addr del 10.0.0.2/24 dev e0
+	ip -n fb route replace 10.0.0.0/24 via 10.0.2.1 dev v2
+	ip -n fb neigh replace 10.0.2.1 dev v2 \
+		lladdr "$(ip -n fa -j link show v2 | jq -r '.[0].address')"
+	pfc 0 60000
+	ip netns exec fb "$SEND" udp 10.0.0.77 20 0:1000
+	sleep 0.000001
+	expect "wait" "$(cls 1 .backlog_packets)" -eq 20
+	expect "paused" "$(sw .pfc_pause_sent)" -ge 1
+	pfc 0 0
+	sleep 0.0001
+	expect "resumed" "$(sw .pfc_resume_sent)" -eq 1
+}
+
 test_isolation_refusals()
 {
 	# refused TEXT WORDS...: tc's answer
