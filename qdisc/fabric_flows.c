@@ -554,16 +554,22 @@ void fabric_border_reset(struct fabric_sched *q)
 
 /* ---- to the long line ------------------------------------------------------------------ */
 
-/* Did the packet come from the datacenter? Context: the router's lock. */
-static bool fabric_came_by_lan(const struct fabric_border *router, const struct sk_buff *skb)
+static bool fabric_is_lan(const struct fabric_border *router, int ifindex)
 {
 	int i;
 
-	for (i = 0; i < FABRIC_LANS_MAX; i++) {
-		if (router->lan[i] && router->lan[i] == skb->skb_iif)
+	for (i = 0; ifindex && i < FABRIC_LANS_MAX; i++) {
+		if (router->lan[i] == ifindex)
 			return true;
 	}
 	return false;
+}
+
+/* Did the packet come from the datacenter, perhaps by a VLAN? Context: the router's lock. */
+static bool fabric_came_by_lan(const struct fabric_border *router, const struct sk_buff *skb)
+{
+	return fabric_is_lan(router, skb->skb_iif) ||
+	       fabric_is_lan(router, fabric_vlan_lower(router->net, skb->skb_iif));
 }
 
 /* The queue of what an ACK acknowledges, NULL: none. */

@@ -104,6 +104,22 @@ test_both_families()
 	empty
 }
 
+# ACKs that come by a VLAN device on a port of role lan are believed, too.
+test_tagged_hosts()
+{
+	ip -n b2 addr flush dev east && ip -n bb addr flush dev e0
+	ip -n b2 link add link east name v7 type vlan id 7 &&
+		ip -n bb link add link e0 name v7 type vlan id 7
+	address b2 v7 3.1 && address bb v7 3.2
+	ip -n bb route add default via 10.0.3.1
+	roles_anew
+	cc=mlcc flows 4 200:all:mark 400:all:mark
+	expect "queued" "$(border b2 queued)" -ge 10000
+	expect "credits" "$(border b2 credits)" -ge 1000
+	expect "used, permille" $(($(all 400 bytes) * 1000 / 200 / 117035)) -ge 900
+	empty
+}
+
 # With MLCC's sender the queue comes to rest at 1 ms of the line, the line stays full, shares
 # are equal; without its queue the port itself has none.
 test_mlcc()
@@ -511,6 +527,7 @@ show_state()
 # The stack distrusts times below 1 us, and booting takes none here.
 sleep 0.01
 load_modules lablink fairlane tcp_hpcc tcp_mlcc sch_fabric || exit 1
-tests=${*:-both_families mlcc shown ends others both_ways forged messages first_flight messages_alone forged_messages ports_that_go
+tests=${*:-both_families tagged_hosts mlcc shown ends others both_ways forged messages
+	first_flight messages_alone forged_messages ports_that_go
 	bands_that_go strangers host_full numbers_at_their_ends turns_of_any_mtu many}
 run_tests 1 $tests
