@@ -88,6 +88,7 @@ enum pp_dsack {
  * @train_gap_ns: time between two packets of the next train, and on the line that an open
  *	flow has found idle, ns; 0 = that of the line that was given
  * @train_pkts: packets of the train that is on its way, see pp_open.c; 0 = none is
+ * @refill_ns: after a dip the queue needs so long to be what it was, see pp_dip(), ns
  * @probes_out: probes without an echo
  * @probes_lost: unanswered probes in a row
  * @probes_plain: probes answered without a D-SACK, see PP_PROBES_PLAIN_MAX
@@ -168,6 +169,7 @@ struct pp_flow {
 		};
 	};
 	u32 train_gap_ns;
+	u32 refill_ns;
 	u8 probes_out;
 	u8 probes_lost;
 	u8 timer_for;

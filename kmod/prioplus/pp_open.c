@@ -138,7 +138,7 @@ void pp_apply(struct pp_flow *fl)
 	if (fl->extra_ns)
 		wnd += pp_extra_wnd(&fl->core, fl->chan, fl->delay_ns,
 				    fl->extra_ns);
-	if (pp_sock_of(fl)->dip_end_ns)
+	if (tp->tcp_clock_cache < pp_sock_of(fl)->dip_end_ns)
 		wnd = min_t(u64, wnd, FL_WND_ONE);
 	fl_apply_wnd(fl->sk, wnd, extra,
 		     fl->chan->base_ns + fl->extra_ns);

@@ -136,9 +136,10 @@ static bool pp_usual(const struct pp_flow *fl)
 /* A measured base RTT must be renewed while flows keep a queue: at the turn of
  * a window each of them sends one packet an RTT for as long as the queue needs
  * to drain, and an RTT more. Flows on hosts whose clocks differ by more than
- * that renew it only as far as the queue is their own. Context: ACK, socket
- * lock held.
- * Return: is that so now?
+ * that renew it only as far as the queue is their own. Then the windows are what they
+ * were, and until the queue is, too, its delay says nothing: the first to come back see
+ * the room of the others. Context: ACK, socket lock held.
+ * Return: does the delay say nothing now?
  */
 static noinline bool pp_dip(struct pp_flow *fl, u32 delay_ns)
 {
@@ -146,11 +147,13 @@ static noinline bool pp_dip(struct pp_flow *fl, u32 delay_ns)
 	struct pp_sock *ps = pp_sock_of(fl);
 
 	if (ps->dip_end_ns) {
+		if (now_ns >= ps->dip_end_ns + fl->refill_ns) {
+			ps->dip_end_ns = 0;
+			return false;
+		}
 		if (now_ns < ps->dip_end_ns)
-			return true;
-		ps->dip_end_ns = 0;
-		pp_skip(&fl->core, tcp_sk(fl->sk)->snd_nxt);
-		return false;
+			pp_skip(&fl->core, tcp_sk(fl->sk)->snd_nxt);
+		return true;
 	}
 	if (!ps->base.turned)
 		return false;
@@ -160,6 +163,7 @@ static noinline bool pp_dip(struct pp_flow *fl, u32 delay_ns)
 	    fl_sock_base_rtt_ns(fl->fs, fl_profile_for(fl->sk, fl->fs)))
 		return false;
 	ps->dip_end_ns = now_ns + delay_ns + 2ULL * fl->chan->base_ns;
+	fl->refill_ns = delay_ns - min_t(u32, delay_ns, fl->chan->base_ns);
 	return true;
 }
 

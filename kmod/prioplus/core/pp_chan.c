@@ -99,7 +99,7 @@ static void pp_chan_resume(struct pp_chan *ch, u32 permille)
 int pp_chan_init(struct pp_chan *ch, const struct pp_conf *cf, u32 prio)
 {
 	u32 start_permille = cf->start_permille;
-	u32 pkt_ns, shorter_ns, fluct_ns, noise_ns;
+	u32 pkt_ns, shorter_ns, fluct_ns, noise_ns, least_ns;
 
 	if (!cf->base_ns || !cf->line_bps || cf->wire_bytes < 64 ||
 	    prio > PP_PRIO_MAX || !start_permille ||
@@ -113,15 +113,18 @@ int pp_chan_init(struct pp_chan *ch, const struct pp_conf *cf, u32 prio)
 	ch->base_ns = cf->base_ns;
 	noise_ns = max_t(u32, cf->noise_ns, 2 * cf->held_ns);
 	ch->width_ns = fluct_ns + noise_ns;
+	ch->eps_ns = fl_eps_ns(cf->line_bps, cf->wire_bytes);
+	/* priority 0 steers for what can be told from an empty queue, noise or not; where that
+	 * is above its half of A all channels are that much higher
+	 */
+	least_ns = max_t(u32, ch->eps_ns, max_t(u32, cf->noise_ns, cf->held_ns));
 	ch->target_ns = cf->base_ns + prio * ch->width_ns;
+	if (least_ns > fluct_ns / 2 && (!prio || !cf->paper))
+		ch->target_ns += least_ns - fluct_ns / 2;
 	ch->limit_ns = ch->target_ns + fluct_ns / 2 + noise_ns;
 	ch->lower_ns = ch->target_ns - fluct_ns / 2;
-	ch->eps_ns = fl_eps_ns(cf->line_bps, cf->wire_bytes);
-	if (!prio) {
-		/* a target that can be told from an empty queue, noise or not */
-		ch->target_ns += max_t(u32, ch->eps_ns, max_t(u32, cf->noise_ns, cf->held_ns));
-		ch->limit_ns = max_t(u32, ch->limit_ns, cf->base_ns + ch->eps_ns + noise_ns);
-	}
+	if (!prio)
+		ch->target_ns = cf->base_ns + least_ns;
 	ch->probe_base_ns = cf->probe_base_ns;
 	if (!ch->probe_base_ns) {
 		shorter_ns = 2 * div64_u64((u64)(cf->wire_bytes - 64) *

@@ -157,6 +157,28 @@ test_untold_jitter()
 	held 10.0.2.1 -eq 0
 }
 
+# Noise that was told: where it is there, a lone flow has the line, with the lowest priority as with
+# others; where it is not, flows that share the line do not stop when base RTTs are renewed.
+test_told_noise()
+{
+	in_ns ca sysctl -q -w net.fairlane.noise_ns=200000
+	lablink-ctl set east netns cr noise 0,200us seed 7 || fault "no noise"
+	for what in prioplus:0 prioplus-ledbat:0 prioplus:1; do
+		flow -c ${what%:*} -q ${what#*:} -b -1 -L 1000 500:all:mark 1000:all:mark > /run/a
+		# half a second at 1 Gbit/s is 59 MB
+		expect "bytes of $what in 500 ms" "$(marked /run/a 1000)" -ge 50000000
+	done
+	lablink-ctl set east netns cr noise off
+	in_ns ca sysctl -q -w net.fairlane.noise_ns=1000000
+	flow -c prioplus -q 3 -n 8 -b -1 -L 4000 > /run/a &
+	sleep 3.9
+	in_ns ca fairlane -j flow show > /run/show
+	wait
+	# the queue is gone for some ms then, and nobody takes that for room
+	expect "stops of eight" "$(jq '[.[].stops] | add' /run/show)" -eq 0
+	in_ns ca sysctl -q -w net.fairlane.noise_ns=10000
+}
+
 # A low priority stops while a high one sends, and goes on afterwards.
 test_priorities()
 {
@@ -1006,7 +1028,7 @@ trap 'drop_net' EXIT
 # The stack distrusts times below 1 us, and booting takes none here.
 sleep 0.01
 load || exit 1
-tests=${*:-addresses default_priority untold_jitter priorities priority_change live_priority probes trace loss ack_loss lost_acks_of_small_windows reordering double_data dsack_count close_stopped switch trains
+tests=${*:-addresses default_priority untold_jitter told_noise priorities priority_change live_priority probes trace loss ack_loss lost_acks_of_small_windows reordering double_data dsack_count close_stopped switch trains
 	listener poor_peers base_rtt base_rtt_agrees base_rtt_memory settings ledbat prioplus_ledbat one_way deadlines many_flows
 	ecn mixed_mtu path_change longer_route short_flows removal}
 run_tests 1 $tests

@@ -96,23 +96,46 @@ TEST(channels_of_the_paper)
 	CHECK(fabs(chan.ai_wnd / (double)FL_WND_ONE - 0.1) < 0.001);
 }
 
+/* Is that the channel of @prio with @cf, above a base RTT of 13 us? */
+static void check_channel(const struct pp_conf *cf, int prio, u32 target_ns, u32 limit_ns)
+{
+	CHECK_EQ(pp_chan_init(&chan, cf, prio), 0);
+	CHECK_EQ(chan.target_ns, 13000 + target_ns);
+	CHECK_EQ(chan.limit_ns, 13000 + limit_ns);
+}
+
+/* A = 3.2 us. Priority 0 steers for what noise can be, and endures as much above that as the others
+ * do; the others are higher by what it needs beyond A/2, and as far apart as without.
+ */
+TEST(noise_makes_channels_wider)
+{
+	struct pp_conf cf = conf;
+
+	/* half of A is enough */
+	cf.noise_ns = 1600;
+	check_channel(&cf, 0, 1600, 1600 + 1600);
+	check_channel(&cf, 1, 4800, 4800 + 1600 + 1600);
+	cf.noise_ns = 30000;
+	check_channel(&cf, 0, 30000, 30000 + 30000);
+	check_channel(&cf, 1, 28400 + 33200, 28400 + 33200 + 1600 + 30000);
+	check_channel(&cf, 3, 28400 + 3 * 33200, 28400 + 3 * 33200 + 1600 + 30000);
+	/* as printed, but for priority 0 */
+	cf.paper = true;
+	check_channel(&cf, 0, 30000, 30000 + 30000);
+	check_channel(&cf, 1, 33200, 33200 + 1600 + 30000);
+}
+
 TEST(noise_that_was_measured_makes_channels_wider)
 {
 	struct pp_conf cf = conf;
 
 	cf.held_ns = 10000;
-	/* A = 3.2 us, B = 20 us; a lone flow of the lowest priority endures what is held */
-	CHECK_EQ(pp_chan_init(&chan, &cf, 0), 0);
-	CHECK_EQ(chan.target_ns, 13000u + 10000);
-	CHECK_EQ(chan.limit_ns, 13000u + 1600 + 20000);
-	CHECK_EQ(pp_chan_init(&chan, &cf, 3), 0);
-	CHECK_EQ(chan.target_ns, 13000u + 3 * 23200);
-	CHECK_EQ(chan.limit_ns, 13000u + 3 * 23200 + 1600 + 20000);
+	/* B = 20 us */
+	check_channel(&cf, 0, 10000, 10000 + 20000);
+	check_channel(&cf, 3, 8400 + 3 * 23200, 8400 + 3 * 23200 + 1600 + 20000);
 	/* noise that was told counts where it is more */
 	cf.noise_ns = 30000;
-	CHECK_EQ(pp_chan_init(&chan, &cf, 0), 0);
-	CHECK_EQ(chan.target_ns, 13000u + 30000);
-	CHECK_EQ(chan.limit_ns, 13000u + 1600 + 30000);
+	check_channel(&cf, 0, 30000, 30000 + 30000);
 }
 
 TEST(bad_settings_are_refused)
