@@ -40,6 +40,17 @@ static u32 pp_measured_base_ns(const struct pp_flow *fl, u64 line_bps)
 	return base_ns == FL_BASE_NONE ? 0 : base_ns;
 }
 
+/* Has a packet been sooner than the base RTT that was given? No path is longer than that. Until
+ * one is back a probe must do, on two links at least.
+ */
+static bool pp_given_is_wrong(const struct pp_flow *fl, u32 given_ns, u64 line_bps)
+{
+	u32 data_ns = pp_base_rtt(fl)->data_ns;
+	u32 least_ns = data_ns != FL_BASE_NONE ? data_ns : pp_measured_base_ns(fl, line_bps);
+
+	return least_ns && least_ns < given_ns;
+}
+
 /* How a flow starts and comes back. With short_flows = 1 it takes the room that it sees at
  * once, comes back with the first probe below its limit and does not wait long for one:
  * good where few flows of a priority meet and most are gone after some RTTs.
@@ -93,6 +104,8 @@ bool pp_configure(struct pp_flow *fl, const struct fl_profile *pf)
 	/* GAIN is a packet in an RTT */
 	if (fl->core.original == &fl_ledbat_channel_ops)
 		cf.ai_bytes = wire;
+	if (!cf.paper && pp_given_is_wrong(fl, cf.base_ns, line_bps))
+		cf.base_ns = 0;
 	if (!cf.base_ns) {
 		cf.base_ns = pp_measured_base_ns(fl, line_bps);
 		cf.probe_base_ns = pp_base_rtt(fl)->probe_ns != FL_BASE_NONE ?

@@ -104,7 +104,8 @@ static void pp_cc_info(struct sock *sk, const struct fl_attached *at,
 		      stopped ? FL_STATE_STOPPED : FL_STATE_SENDING;
 	if (!fallback)
 		info->flags |= FL_INFO_PROBES;
-	if (!info->base_rtt_ns) {
+	/* what was given counts while no packet has been sooner */
+	if (!info->base_rtt_ns || info->base_rtt_ns > chan->base_ns) {
 		info->base_rtt_ns = chan->base_ns;
 		info->base_rtt_from = FL_FROM_MEASURED;
 	}

@@ -145,6 +145,7 @@ static noinline bool pp_dip(struct pp_flow *fl, u32 delay_ns)
 {
 	u64 now_ns = tcp_sk(fl->sk)->tcp_clock_cache;
 	struct pp_sock *ps = pp_sock_of(fl);
+	u32 given_ns;
 
 	if (ps->dip_end_ns) {
 		if (now_ns >= ps->dip_end_ns + fl->refill_ns) {
@@ -158,9 +159,10 @@ static noinline bool pp_dip(struct pp_flow *fl, u32 delay_ns)
 	if (!ps->base.turned)
 		return false;
 	ps->base.turned = false;
+	given_ns = fl_sock_base_rtt_ns(fl->fs, fl_profile_for(fl->sk, fl->fs));
 	if (fl->core.stopped || !delay_ns ||
 	    fl->core.wnd < PP_DIP_PKTS * FL_WND_ONE ||
-	    fl_sock_base_rtt_ns(fl->fs, fl_profile_for(fl->sk, fl->fs)))
+	    (given_ns && given_ns <= fl->chan->base_ns))
 		return false;
 	ps->dip_end_ns = now_ns + delay_ns + 2ULL * fl->chan->base_ns;
 	fl->refill_ns = delay_ns - min_t(u32, delay_ns, fl->chan->base_ns);

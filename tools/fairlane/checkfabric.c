@@ -243,6 +243,28 @@ static void tell_held(const struct flows *now)
 	free(cure);
 }
 
+/* Paths that are shorter than the namespace's settings say. */
+static void tell_shorter(const struct flows *now)
+{
+	char *text = sysctl_text("/proc/sys/net/fairlane/base_rtt_ns"), dst[48];
+	unsigned long long given_ns = text ? strtoull(text, NULL, 10) : 0;
+	const struct fairlane_flow *f = NULL;
+	size_t i;
+
+	free(text);
+	for (i = 0; i < now->n; i++)
+		if (now->f[i].has_info && now->f[i].info.base_rtt_from == FL_FROM_MEASURED &&
+		    now->f[i].info.base_rtt_ns && now->f[i].info.base_rtt_ns < given_ns)
+			f = &now->f[i];
+	if (!f)
+		return;
+	show_address(dst, sizeof(dst), f->id.family, f->id.dst);
+	check_add(VERDICT_NOTE, "shorter",
+		  "base_rtt by prefix in the file, or base_rtt_ns 0: it is measured",
+		  "base_rtt_ns says %s, and packets to %s took %s: PrioPlus flows go by that",
+		  show_time(given_ns), dst, show_time(f->info.base_rtt_ns));
+}
+
 /* Flows of our controls that no policy has given anything. */
 static void tell_classless(const struct classes *list)
 {
@@ -282,6 +304,7 @@ void check_flows(void)
 	tell_narrow(&now);
 	tell_jitter(&now);
 	tell_held(&now);
+	tell_shorter(&now);
 	tell_classless(&list);
 	check_long(&now);
 	classes_free(&list);

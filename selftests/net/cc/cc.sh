@@ -812,6 +812,30 @@ test_base_rtt()
 	lablink-ctl set east netns cr rate 1gbit
 }
 
+# A base RTT that was given: what no packet has taken is not believed, and check says so; a shorter one
+# is.
+test_base_rtt_given()
+{
+	for given_us in 500 15; do
+		in_ns ca sysctl -q -w net.fairlane.base_rtt_ns=${given_us}000
+		flow -c prioplus -q 2 -b -1 -L 40 > /run/a &
+		sleep 0.03
+		in_ns ca fairlane -j flow show > /run/show
+		in_ns ca fairlane -j check > /run/check
+		wait
+		base_ns=$(jq '.[0].base_rtt_ns' /run/show)
+		if [ $given_us = 500 ]; then
+			between "base RTT, ns" "$base_ns" 20000 45000
+			jq -e '.[] | select(.check == "shorter" and .verdict == "note")' /run/check > /dev/null ||
+				fault "check says nothing"
+		else
+			expect "base RTT, ns" "$base_ns" -eq 15000
+			jq -e '.[] | select(.check == "shorter")' /run/check > /dev/null && fault "check complains"
+		fi
+	done
+	in_ns ca sysctl -q -w net.fairlane.base_rtt_ns=0
+}
+
 # Base RTTs of flows $1, spread and least, ns.
 bases_ns()
 {
@@ -1029,6 +1053,6 @@ trap 'drop_net' EXIT
 sleep 0.01
 load || exit 1
 tests=${*:-addresses default_priority untold_jitter told_noise priorities priority_change live_priority probes trace loss ack_loss lost_acks_of_small_windows reordering double_data dsack_count close_stopped switch trains
-	listener poor_peers base_rtt base_rtt_agrees base_rtt_memory settings ledbat prioplus_ledbat one_way deadlines many_flows
+	listener poor_peers base_rtt base_rtt_given base_rtt_agrees base_rtt_memory settings ledbat prioplus_ledbat one_way deadlines many_flows
 	ecn mixed_mtu path_change longer_route short_flows removal}
 run_tests 1 $tests
