@@ -114,12 +114,12 @@ int pp_chan_init(struct pp_chan *ch, const struct pp_conf *cf, u32 prio)
 	noise_ns = max_t(u32, cf->noise_ns, 2 * cf->held_ns);
 	ch->width_ns = fluct_ns + noise_ns;
 	ch->eps_ns = fl_eps_ns(cf->line_bps, cf->wire_bytes);
-	/* priority 0 steers for what can be told from an empty queue, noise or not; where that
-	 * is above its half of A all channels are that much higher
+	/* priority 0 steers for what can be told from an empty queue, noise or not, and endures
+	 * noise above that; where that is more than A/2 it meets priority 1's channel
 	 */
 	least_ns = max_t(u32, ch->eps_ns, max_t(u32, cf->noise_ns, cf->held_ns));
 	ch->target_ns = cf->base_ns + prio * ch->width_ns;
-	if (least_ns > fluct_ns / 2 && (!prio || !cf->paper))
+	if (least_ns > fluct_ns / 2 && !prio)
 		ch->target_ns += least_ns - fluct_ns / 2;
 	ch->limit_ns = ch->target_ns + fluct_ns / 2 + noise_ns;
 	ch->lower_ns = ch->target_ns - fluct_ns / 2;

@@ -105,7 +105,7 @@ static void check_channel(const struct pp_conf *cf, int prio, u32 target_ns, u32
 }
 
 /* A = 3.2 us. Priority 0 steers for what noise can be, and endures as much above that as the others
- * do; the others are higher by what it needs beyond A/2, and as far apart as without.
+ * do.
  */
 TEST(noise_makes_channels_wider)
 {
@@ -117,8 +117,8 @@ TEST(noise_makes_channels_wider)
 	check_channel(&cf, 1, 4800, 4800 + 1600 + 1600);
 	cf.noise_ns = 30000;
 	check_channel(&cf, 0, 30000, 30000 + 30000);
-	check_channel(&cf, 1, 28400 + 33200, 28400 + 33200 + 1600 + 30000);
-	check_channel(&cf, 3, 28400 + 3 * 33200, 28400 + 3 * 33200 + 1600 + 30000);
+	check_channel(&cf, 1, 33200, 33200 + 1600 + 30000);
+	check_channel(&cf, 3, 3 * 33200, 3 * 33200 + 1600 + 30000);
 	/* as printed, but for priority 0 */
 	cf.paper = true;
 	check_channel(&cf, 0, 30000, 30000 + 30000);
@@ -132,7 +132,7 @@ TEST(noise_that_was_measured_makes_channels_wider)
 	cf.held_ns = 10000;
 	/* B = 20 us */
 	check_channel(&cf, 0, 10000, 10000 + 20000);
-	check_channel(&cf, 3, 8400 + 3 * 23200, 8400 + 3 * 23200 + 1600 + 20000);
+	check_channel(&cf, 3, 3 * 23200, 3 * 23200 + 1600 + 20000);
 	/* noise that was told counts where it is more */
 	cf.noise_ns = 30000;
 	check_channel(&cf, 0, 30000, 30000 + 30000);
