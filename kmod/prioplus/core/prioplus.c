@@ -7,7 +7,8 @@
  *
  *	D_target(i) = base RTT + i (A + B),   D_limit(i) = D_target(i) + A/2 + B
  *
- * (of priority 0 where B is more than A/2: see pp_chan_init()), and there are four situations (section 4.1):
+ * (of priority 0 where B is more than A/2: see pp_chan_init()), and there are four
+ * situations (section 4.1):
  *
  *	delay > D_limit		a higher priority sends: stop, probe
  *	delay = base RTT	nobody fills the link: linear start
