@@ -67,6 +67,9 @@ static u32 pp_fluct_ns(const struct pp_conf *cf, u32 pkt_ns)
 	return max_t(u64, cf->fluct_ns, least_ns);
 }
 
+/* Channels begin higher by this part of what B exceeds A/2: 1 / 2^this. */
+#define PP_NOISE_ROOM_SHIFT	2
+
 /* What is different on a long path; see 1. in prioplus.c. */
 static void pp_chan_long(struct pp_chan *ch, u32 fluct_ns)
 {
@@ -87,6 +90,24 @@ static void pp_chan_resume(struct pp_chan *ch, u32 permille)
 	ch->clear_gap = ch->clear_gap * permille / 1000;
 }
 
+/* Room for noise that is longer than A/2. Priority 0, with no channel below it, steers for all that
+ * can be told from an empty queue (pp_chan_lowest()). A path that keeps packets in order delays the
+ * mean of them by about three quarters of B: then B/4 is the queue, and B the noise at times. So
+ * the channels of all begin higher by a quarter of what B exceeds A/2.
+ */
+static void pp_chan_noisy(struct pp_chan *ch, u32 beyond_ns, u32 noise_ns, u32 prio)
+{
+	ch->target_ns += beyond_ns >> PP_NOISE_ROOM_SHIFT;
+	ch->own_noise_ns = prio ? 0 : noise_ns;
+}
+
+/* Priority 0 steers for the least that can be told from an empty queue, noise or not. */
+static void pp_chan_lowest(struct pp_chan *ch, u32 empty_ns, u32 noise_ns)
+{
+	ch->target_ns = ch->base_ns + max_t(u32, ch->eps_ns, empty_ns);
+	ch->limit_ns = max_t(u32, ch->limit_ns, ch->base_ns + ch->eps_ns + noise_ns);
+}
+
 /**
  * pp_chan_init() - compute the channel of a priority
  * @ch: the channel
@@ -99,7 +120,7 @@ static void pp_chan_resume(struct pp_chan *ch, u32 permille)
 int pp_chan_init(struct pp_chan *ch, const struct pp_conf *cf, u32 prio)
 {
 	u32 start_permille = cf->start_permille;
-	u32 pkt_ns, shorter_ns, fluct_ns, noise_ns, least_ns;
+	u32 pkt_ns, shorter_ns, fluct_ns, noise_ns, empty_ns;
 
 	if (!cf->base_ns || !cf->line_bps || cf->wire_bytes < 64 ||
 	    prio > PP_PRIO_MAX || !start_permille ||
@@ -114,17 +135,15 @@ int pp_chan_init(struct pp_chan *ch, const struct pp_conf *cf, u32 prio)
 	noise_ns = max_t(u32, cf->noise_ns, 2 * cf->held_ns);
 	ch->width_ns = fluct_ns + noise_ns;
 	ch->eps_ns = fl_eps_ns(cf->line_bps, cf->wire_bytes);
-	/* priority 0 steers for what can be told from an empty queue, noise or not, and endures
-	 * noise above that; where that is more than A/2 it meets priority 1's channel
-	 */
-	least_ns = max_t(u32, ch->eps_ns, max_t(u32, cf->noise_ns, cf->held_ns));
+	empty_ns = max_t(u32, cf->noise_ns, cf->held_ns);
+	ch->own_noise_ns = 0;
 	ch->target_ns = cf->base_ns + prio * ch->width_ns;
-	if (least_ns > fluct_ns / 2 && !prio)
-		ch->target_ns += least_ns - fluct_ns / 2;
+	if (empty_ns > fluct_ns / 2 && !cf->paper)
+		pp_chan_noisy(ch, empty_ns - fluct_ns / 2, noise_ns, prio);
 	ch->limit_ns = ch->target_ns + fluct_ns / 2 + noise_ns;
 	ch->lower_ns = ch->target_ns - fluct_ns / 2;
 	if (!prio)
-		ch->target_ns = cf->base_ns + least_ns;
+		pp_chan_lowest(ch, empty_ns, noise_ns);
 	ch->probe_base_ns = cf->probe_base_ns;
 	if (!ch->probe_base_ns) {
 		shorter_ns = 2 * div64_u64((u64)(cf->wire_bytes - 64) *

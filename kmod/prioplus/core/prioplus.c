@@ -7,8 +7,8 @@
  *
  *	D_target(i) = base RTT + i (A + B),   D_limit(i) = D_target(i) + A/2 + B
  *
- * (of priority 0 where B is more than A/2: see pp_chan_init()), and there are four
- * situations (section 4.1):
+ * (D_target(0) is higher, and where B is more than A/2 all are: pp_chan_noisy() in
+ * pp_chan.c), and there are four situations (section 4.1):
  *
  *	delay > D_limit		a higher priority sends: stop, probe
  *	delay = base RTT	nobody fills the link: linear start
@@ -54,7 +54,9 @@
  *    the original CC shrinks it meanwhile, and for eight RTTs it takes no step. A
  *    flow that was far below the last channel in use stops at once, unless the
  *    line was empty when it resumed: what is above the limit then, its own priority
- *    made.
+ *    made. Where B is more than A/2, noise alone takes priority 0 above its limit at times:
+ *    it counts an excess if what its own priority has in flight and B are not enough for
+ *    the delay.
  *
  * 5. Return (PP_RETURN). A preempted flow resumes after several probes below the limit,
  *    and after more the farther it is below the channel that was last in use (the last
@@ -93,8 +95,10 @@
 #define PP_OVER_CONFLICT	3
 /* in a conflict, and most of the queue is the own priority's. */
 #define PP_OVER_OWN		4
-/* "Most" is this many eighths. */
+/* "Most" is this many eighths, */
 #define PP_OWN_EIGHTHS		6
+/* and all of it this many. */
+#define PP_EIGHTHS		8
 /* A preempted flow whose priority has less than these eighths: at once. */
 #define PP_REST_EIGHTHS		2
 
@@ -204,6 +208,13 @@ static u32 pp_patience(const struct pp_core *pp, const struct pp_chan *ch,
 	return PP_OVER_OWN;
 }
 
+/* Is a delay above the limit another priority's? See 4. above. */
+static bool pp_others_excess(const struct pp_core *pp, const struct pp_chan *ch, u32 delay_ns)
+{
+	return !ch->own_noise_ns ||
+	       pp_owns_less(pp, ch, delay_ns - ch->own_noise_ns, PP_EIGHTHS);
+}
+
 /* A sample above the limit. Return: true if the flow must stop. */
 static noinline bool pp_over_limit(struct pp_core *pp, const struct pp_chan *ch,
 				   const struct fl_sample *s)
@@ -307,7 +318,9 @@ enum pp_verdict pp_on_ack(struct pp_core *pp, const struct pp_chan *ch,
 	if (unlikely(ch->paper))
 		return pp_paper_ack(pp, ch, s);
 	if (unlikely(s->delay_ns >= ch->limit_ns)) {
-		if (pp_over_limit(pp, ch, s))
+		if (!pp_others_excess(pp, ch, s->delay_ns))
+			pp->over = 0;
+		else if (pp_over_limit(pp, ch, s))
 			return pp_stop(pp, ch, s);
 	} else {
 		pp->over = 0;

@@ -66,6 +66,8 @@ extern u32 pp_rules_off;
  * @first_wnd: largest first window with unknown #flow, packets << FL_WND_SHIFT
  * @max_wnd: largest window, line rate times D_limit, times 64: the rate may be wrong
  * @held_ns: the path holds packets for up to this without a queue, see struct pp_conf, ns
+ * @own_noise_ns: an excess is not another's if it is no more than this above what the own
+ *	priority has in flight, see 4. in prioplus.c, ns; 0 = each excess is
  * @paper: do what the paper's Algorithm 1 prints
  * @urgent: flows begin without a probe (section 4.4)
  * @paced: the base RTT is long beside the channel: the sender spreads each
@@ -92,6 +94,7 @@ struct pp_chan {
 	s32 weight_l2;
 	u32 share_ns;
 	u32 held_ns;
+	u32 own_noise_ns;
 	bool paper;
 	bool urgent;
 	bool paced;

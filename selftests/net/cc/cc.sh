@@ -171,6 +171,14 @@ test_told_noise()
 		# half a second at 1 Gbit/s is 59 MB
 		expect "bytes of $what in 500 ms" "$(marked /run/a 1000)" -ge 50000000
 	done
+	# and priority 1 has the line alone
+	flow -c prioplus -q 0 -n 8 -b -1 -L 1000 500:all:mark 1000:all:mark > /run/a &
+	sleep 0.4
+	flow -c prioplus -q 1 -p 5900 -b -1 -L 600 100:all:mark 600:all:mark > /run/b
+	wait
+	expect "bytes of priority 1 in 500 ms" "$(marked /run/b 600)" -ge 56000000
+	expect "bytes of eight of priority 0 meanwhile" \
+		"$(($(marked /run/a 1000 | paste -sd+)))" -le 600000
 	lablink-ctl set east netns cr noise off
 	in_ns ca sysctl -q -w net.fairlane.noise_ns=1000000
 	flow -c prioplus -q 3 -n 8 -b -1 -L 4000 > /run/a &

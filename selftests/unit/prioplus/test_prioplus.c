@@ -116,12 +116,13 @@ TEST(noise_makes_channels_wider)
 	check_channel(&cf, 0, 1600, 1600 + 1600);
 	check_channel(&cf, 1, 4800, 4800 + 1600 + 1600);
 	cf.noise_ns = 30000;
-	check_channel(&cf, 0, 30000, 30000 + 30000);
-	check_channel(&cf, 1, 33200, 33200 + 1600 + 30000);
-	check_channel(&cf, 3, 3 * 33200, 3 * 33200 + 1600 + 30000);
-	/* as printed, but for priority 0 */
+	/* a quarter of what is more */
+	check_channel(&cf, 0, 30000, 7100 + 1600 + 30000);
+	check_channel(&cf, 1, 7100 + 33200, 7100 + 33200 + 1600 + 30000);
+	check_channel(&cf, 3, 7100 + 3 * 33200, 7100 + 3 * 33200 + 1600 + 30000);
+	/* as printed, but for priority 0's target */
 	cf.paper = true;
-	check_channel(&cf, 0, 30000, 30000 + 30000);
+	check_channel(&cf, 0, 30000, 1600 + 30000);
 	check_channel(&cf, 1, 33200, 33200 + 1600 + 30000);
 }
 
@@ -131,11 +132,11 @@ TEST(noise_that_was_measured_makes_channels_wider)
 
 	cf.held_ns = 10000;
 	/* B = 20 us */
-	check_channel(&cf, 0, 10000, 10000 + 20000);
-	check_channel(&cf, 3, 3 * 23200, 3 * 23200 + 1600 + 20000);
+	check_channel(&cf, 0, 10000, 2100 + 1600 + 20000);
+	check_channel(&cf, 3, 2100 + 3 * 23200, 2100 + 3 * 23200 + 1600 + 20000);
 	/* noise that was told counts where it is more */
 	cf.noise_ns = 30000;
-	check_channel(&cf, 0, 30000, 30000 + 30000);
+	check_channel(&cf, 0, 30000, 7100 + 1600 + 30000);
 }
 
 TEST(bad_settings_are_refused)
