@@ -25,16 +25,22 @@
 #define PP_PROBE_CAP_NS		NSEC_PER_MSEC
 #define PP_PROBE_CAP_SHORT_NS	(10 * NSEC_PER_USEC)
 
+/* A path has so many links, at least and at most. */
+#define PP_LINKS_MIN		2
+#define PP_LINKS_MAX		8
+
 /* Measured base RTT, ns; 0 = not yet. */
 static u32 pp_measured_base_ns(const struct pp_flow *fl, u64 line_bps)
 {
 	u32 base_ns = pp_base_rtt(fl)->data_ns;
-	u64 probe_ns = pp_base_rtt(fl)->probe_ns;
+	u64 probe_ns = pp_base_rtt(fl)->probe_ns, link_ns;
 
 	if (probe_ns != FL_BASE_NONE) {
-		/* a packet is longer by all its data but a byte, on two links at least */
-		probe_ns += 2 * div64_u64((tcp_sk(fl->sk)->mss_cache - 1ULL) *
-					  8 * NSEC_PER_SEC, line_bps);
+		/* a packet is longer by all its data but a byte, see pp_see_links() */
+		link_ns = div64_u64((tcp_sk(fl->sk)->mss_cache - 1ULL) * 8 * NSEC_PER_SEC,
+				    line_bps);
+		probe_ns += clamp_t(u64, fl->links_ns, PP_LINKS_MIN * link_ns,
+				    PP_LINKS_MAX * link_ns);
 		base_ns = min_t(u64, base_ns, probe_ns);
 	}
 	return base_ns == FL_BASE_NONE ? 0 : base_ns;

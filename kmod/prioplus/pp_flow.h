@@ -88,7 +88,9 @@ enum pp_dsack {
  * @train_gap_ns: time between two packets of the next train, and on the line that an open
  *	flow has found idle, ns; 0 = that of the line that was given
  * @train_pkts: packets of the train that is on its way, see pp_open.c; 0 = none is
- * @refill_ns: after a dip the queue needs so long to be what it was, see pp_dip(), ns
+ * @refill_ns: the delay says nothing so long after a dip, see pp_dip(), ns
+ * @resumed_ns: RTT of the probe that let the flow go, until a packet is back, ns; 0 = none is due
+ * @links_ns: least time that such a packet took longer than such a probe, ns; 0 = not known
  * @probes_out: probes without an echo
  * @probes_lost: unanswered probes in a row
  * @probes_plain: probes answered without a D-SACK, see PP_PROBES_PLAIN_MAX
@@ -112,6 +114,7 @@ enum pp_dsack {
  * @fallback: probes are not answered on this path: goes on without stopping
  * @opened: likewise, after a second of silence
  * @held_seen: the path has held packets since pp_silence_begins()
+ * @refills: the window is what it was before a dip, the queue may not be, see pp_dip()
  * @stats: counters that pp_info.c shows
  * @rcu: readers of get_info() do not hold the socket lock; nothing is probed any more
  *
@@ -170,6 +173,9 @@ struct pp_flow {
 	};
 	u32 train_gap_ns;
 	u32 refill_ns;
+	u32 resumed_ns;
+	u32 links_ns;
+	u32 links_seen_ns;
 	u8 probes_out;
 	u8 probes_lost;
 	u8 timer_for;
@@ -191,7 +197,8 @@ struct pp_flow {
 	   found_idle:1,
 	   fallback:1,
 	   opened:1,
-	   held_seen:1;
+	   held_seen:1,
+	   refills:1;
 	struct {
 		u32 stops;
 		u32 probes;

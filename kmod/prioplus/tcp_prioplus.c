@@ -85,6 +85,23 @@ static void pp_refresh(struct pp_flow *fl, u32 delay_ns, u32 probe_delay_ns)
 		pp_silence_begins(fl);
 }
 
+/* The first packet after a probe met what the probe met: what it took longer is its length, on
+ * as many links as there are. Context: ACK, socket lock held.
+ */
+static void pp_see_links(struct pp_flow *fl, u32 data_ns)
+{
+	u32 more_ns = data_ns - min_t(u32, data_ns, fl->resumed_ns);
+	u32 was_ns = fl->links_seen_ns;
+
+	fl->resumed_ns = 0;
+	fl->links_seen_ns = more_ns;
+	if (!more_ns || (more_ns > was_ns ? more_ns - was_ns : was_ns - more_ns) > fl->chan->eps_ns / 2 ||
+	    (fl->links_ns && fl->links_ns <= more_ns))
+		return;
+	fl->links_ns = more_ns;
+	fl->mss = 0; /* for pp_refresh() to look again */
+}
+
 /* Once an RTT, or at once where it cannot wait: a base RTT below all that is known,
  * or a turn of windows. @full_ns: delay of this ACK if it is of full packets, ns; 0 =
  * it is not. Context: ACK, socket lock held.
@@ -104,6 +121,8 @@ static noinline void pp_look(struct pp_flow *fl, u32 full_ns,
 	if (READ_ONCE(pf->line_rate_measured) &&
 	    fl_rate_measure(fl->sk, fl->fs, fl->chan->base_ns, full_ns, rs))
 		fl->mss = 0; /* for pp_refresh() to look again */
+	if (fl->resumed_ns && ps->least_ns != U32_MAX)
+		pp_see_links(fl, ps->least_ns);
 	pp_refresh(fl, ps->least_ns == U32_MAX ? 0 : ps->least_ns, 0);
 	ps->least_ns = U32_MAX;
 	fl_take_over(fl->sk, fl->gso_segs);
@@ -137,8 +156,9 @@ static bool pp_usual(const struct pp_flow *fl)
  * a window each of them sends one packet an RTT for as long as the queue needs
  * to drain, and an RTT more. Flows on hosts whose clocks differ by more than
  * that renew it only as far as the queue is their own. Then the windows are what they
- * were, and until the queue is, too, its delay says nothing: the first to come back see
- * the room of the others. Context: ACK, socket lock held.
+ * were, and the delay says nothing for an RTT and the base RTT: the first to come back see
+ * the room of the others, and a window that leaves at once is a queue of all of it.
+ * Context: ACK, socket lock held.
  * Return: does the delay say nothing now?
  */
 static noinline bool pp_dip(struct pp_flow *fl, u32 delay_ns)
@@ -147,14 +167,18 @@ static noinline bool pp_dip(struct pp_flow *fl, u32 delay_ns)
 	struct pp_sock *ps = pp_sock_of(fl);
 	u32 given_ns;
 
-	if (ps->dip_end_ns) {
-		if (now_ns >= ps->dip_end_ns + fl->refill_ns) {
-			ps->dip_end_ns = 0;
-			return false;
-		}
-		if (now_ns < ps->dip_end_ns)
-			pp_skip(&fl->core, tcp_sk(fl->sk)->snd_nxt);
+	if (ps->dip_end_ns && now_ns < ps->dip_end_ns) {
+		pp_skip(&fl->core, tcp_sk(fl->sk)->snd_nxt);
 		return true;
+	}
+	if (ps->dip_end_ns) {
+		/* the window is back with this ACK, which may be an RTT late */
+		if (!fl->refills)
+			ps->dip_end_ns = now_ns;
+		fl->refills = now_ns < ps->dip_end_ns + fl->refill_ns;
+		if (!fl->refills)
+			ps->dip_end_ns = 0;
+		return fl->refills;
 	}
 	if (!ps->base.turned)
 		return false;
@@ -165,7 +189,7 @@ static noinline bool pp_dip(struct pp_flow *fl, u32 delay_ns)
 	    (given_ns && given_ns <= fl->chan->base_ns))
 		return false;
 	ps->dip_end_ns = now_ns + delay_ns + 2ULL * fl->chan->base_ns;
-	fl->refill_ns = delay_ns - min_t(u32, delay_ns, fl->chan->base_ns);
+	fl->refill_ns = delay_ns + fl->chan->base_ns;
 	return true;
 }
 
@@ -337,6 +361,7 @@ static void pp_on_echo(struct pp_flow *fl)
 	struct tcp_sock *tp = tcp_sk(fl->sk);
 	u64 ns = tp->tcp_clock_cache - fl->probe_sent_ns;
 	u32 delay_ns = min_t(u64, max_t(s64, ns, 1), U32_MAX - 1);
+	u32 probe_ns = delay_ns;
 
 	trace_fl_prioplus_probe(fl->sk, 1, delay_ns);
 	pp_refresh(fl, 0, delay_ns);
@@ -351,6 +376,8 @@ static void pp_on_echo(struct pp_flow *fl)
 	switch (pp_on_probe(&fl->core, fl->chan, delay_ns, tp->snd_nxt,
 			    pp_random(fl))) {
 	case PP_RESUME:
+		fl->resumed_ns = probe_ns;
+		pp_sock_of(fl)->least_ns = U32_MAX;
 		fl->train_pkts = 0;
 		pp_trace_state(fl, delay_ns);
 		pp_mark_stale(fl);

@@ -172,6 +172,9 @@ static void draw_staircase(struct space_setup *s, bool wide)
 	judge_intrusion(s);
 }
 
+/* The largest line rate that can be told. */
+#define LINE_MAX_MBPS	1600000
+
 /* The line rate that a flow is told: the true one (of its device), or a wrong one. */
 static void draw_line(struct space_setup *s)
 {
@@ -187,7 +190,7 @@ static void draw_line(struct space_setup *s)
 		times = 16;
 	if (times != 1)
 		entry_add(&s->sysctl, "\"net.fairlane.line_rate_mbps\": %.0f",
-			  fmax(1, times * s->rate_bps / 1e6));
+			  fmin(fmax(1, times * s->rate_bps / 1e6), LINE_MAX_MBPS));
 }
 
 /* One flow: .9 of the line within 100 base RTTs and 50 ms. */

@@ -101,10 +101,12 @@ static void pp_chan_noisy(struct pp_chan *ch, u32 beyond_ns, u32 noise_ns, u32 p
 	ch->own_noise_ns = prio ? 0 : noise_ns;
 }
 
-/* Priority 0 steers for the least that can be told from an empty queue, noise or not. */
-static void pp_chan_lowest(struct pp_chan *ch, u32 empty_ns, u32 noise_ns)
+/* Priority 0 steers for the least that can be told from an empty queue, noise or not, and for half
+ * of the room below its limit where that is more: then noise that nobody told stops nothing.
+ */
+static void pp_chan_lowest(struct pp_chan *ch, u32 fluct_ns, u32 empty_ns, u32 noise_ns)
 {
-	ch->target_ns = ch->base_ns + max_t(u32, ch->eps_ns, empty_ns);
+	ch->target_ns = ch->base_ns + max_t(u32, max_t(u32, ch->eps_ns, empty_ns), fluct_ns / 4);
 	ch->limit_ns = max_t(u32, ch->limit_ns, ch->base_ns + ch->eps_ns + noise_ns);
 }
 
@@ -143,7 +145,7 @@ int pp_chan_init(struct pp_chan *ch, const struct pp_conf *cf, u32 prio)
 	ch->limit_ns = ch->target_ns + fluct_ns / 2 + noise_ns;
 	ch->lower_ns = ch->target_ns - fluct_ns / 2;
 	if (!prio)
-		pp_chan_lowest(ch, empty_ns, noise_ns);
+		pp_chan_lowest(ch, cf->paper ? 0 : fluct_ns, empty_ns, noise_ns);
 	ch->probe_base_ns = cf->probe_base_ns;
 	if (!ch->probe_base_ns) {
 		shorter_ns = 2 * div64_u64((u64)(cf->wire_bytes - 64) *

@@ -15,6 +15,10 @@
 #define PP_SMALL_EIGHTHS	2
 /* On a long path a flow has its share when it lacks 1 / this of it. */
 #define PP_LONG_PART		8
+/* Where the line is faster than was told the window grows by this part there: what it is too
+ * large by in the end is less than half a channel (PP_FLUCT_BASE_PART).
+ */
+#define PP_FASTER_PART		32
 
 /* A flow's share of what is in flight at the target. */
 u64 pp_own_target(const struct pp_core *pp, const struct pp_chan *ch)
@@ -49,12 +53,13 @@ static u64 pp_linear_step(const struct pp_core *pp, const struct pp_chan *ch)
 
 /* The same on a long path, 1. in prioplus.c: up to the own share of what the line and
  * the channel hold, and no farther until #flow was halved; what is still room then is
- * taken by halves.
+ * taken by halves. One flow that has as much as line and channel hold in flight, and
+ * sees no queue, was told a line that is too slow.
  */
 static u64 pp_long_step(struct pp_core *pp, const struct pp_chan *ch,
 			u32 delay_ns)
 {
-	u64 own = pp_own_target(pp, ch);
+	u64 own = pp_own_target(pp, ch), room;
 
 	if (pp->wnd >= own - own / PP_LONG_PART) {
 		pp_count_down(pp);
@@ -62,7 +67,10 @@ static u64 pp_long_step(struct pp_core *pp, const struct pp_chan *ch,
 	}
 	if (pp->wnd < own)
 		return min_t(u64, own - pp->wnd, pp_linear_step(pp, ch));
-	return pp_own_room(pp, ch, delay_ns) / 2;
+	room = pp_own_room(pp, ch, delay_ns) / 2;
+	if (pp->flows_q8 > PP_FLOWS_ONE)
+		return room;
+	return max_t(u64, room, pp->wnd / PP_FASTER_PART);
 }
 
 /* An RTT has ended at base delay: the step of the linear start, and #flow's

@@ -115,4 +115,19 @@ TEST(a_newcomer_beside_two_of_its_priority)
 	CHECK(least > 0.015);
 }
 
+TEST(a_line_that_is_faster_than_was_told)
+{
+	struct bn b = path;
+
+	/* the room of priority 0 alone is a hundredth of the window */
+	b.conf_bps = b.line_bps / 4;
+	bn_init(&b, 1, 900 * MS, 1);
+	b.flow[0].far_ns = 4 * MS;
+	CHECK_EQ(bn_add(&b, 0, 0, 0, false, 0, 900 * MS), 0);
+	bn_run(&b);
+	printf("# %.3f\n", bn_share(&b, 0, 850 * MS, 900 * MS));
+	CHECK(bn_share(&b, 0, 850 * MS, 900 * MS) > 0.95);
+	bn_free(&b);
+}
+
 UNIT_MAIN

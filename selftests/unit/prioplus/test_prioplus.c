@@ -104,9 +104,18 @@ static void check_channel(const struct pp_conf *cf, int prio, u32 target_ns, u32
 	CHECK_EQ(chan.limit_ns, 13000 + limit_ns);
 }
 
-/* A = 3.2 us. Priority 0 steers for what noise can be, and endures as much above that as the others
- * do.
- */
+TEST(priority_0_has_half_of_its_room)
+{
+	struct pp_conf cf = conf;
+
+	check_channel(&cf, 0, 1000, 2400);
+	cf.fluct_ns = 48000;
+	check_channel(&cf, 0, 12000, 24000 + 800);
+	cf.paper = true;
+	check_channel(&cf, 0, 1000, 24000 + 800);
+}
+
+/* A = 3.2 us. Priority 0 steers for what noise can be. */
 TEST(noise_makes_channels_wider)
 {
 	struct pp_conf cf = conf;
