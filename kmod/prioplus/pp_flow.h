@@ -89,8 +89,9 @@ enum pp_dsack {
  *	flow has found idle, ns; 0 = that of the line that was given
  * @train_pkts: packets of the train that is on its way, see pp_open.c; 0 = none is
  * @refill_ns: the delay says nothing so long after a dip, see pp_dip(), ns
- * @resumed_ns: RTT of the probe that let the flow go, until a packet is back, ns; 0 = none is due
- * @links_ns: least time that such a packet took longer than such a probe, ns; 0 = not known
+ * @resumed_ns: RTT of the probe that let the flow go, ns; 0 = none did
+ * @links_ns: a full packet takes so much longer than a probe, ns; 0 = not known
+ * @links_seen_ns: the same as the last start saw it, ns; 0 = not yet
  * @probes_out: probes without an echo
  * @probes_lost: unanswered probes in a row
  * @probes_plain: probes answered without a D-SACK, see PP_PROBES_PLAIN_MAX
@@ -101,6 +102,7 @@ enum pp_dsack {
  * @dead: released; only the timer may still look at it
  * @silent_probes: probes of this silence
  * @held_look_acks: so many ACKs are looked at for packets that the path has held
+ * @links_same: looks in a row that agree with @links_seen_ns
  * @train_part: the part of the train that comes back
  * @plain: an ACK without a D-SACK had the time stamp of the newest probe
  * @late: echoes of probes that were given up may still come
@@ -114,6 +116,7 @@ enum pp_dsack {
  * @fallback: probes are not answered on this path: goes on without stopping
  * @opened: likewise, after a second of silence
  * @held_seen: the path has held packets since pp_silence_begins()
+ * @resumed: the first packet after @resumed_ns is not back
  * @refills: the window is what it was before a dip, the queue may not be, see pp_dip()
  * @stats: counters that pp_info.c shows
  * @rcu: readers of get_info() do not hold the socket lock; nothing is probed any more
@@ -185,6 +188,7 @@ struct pp_flow {
 	u8 silent_probes;
 	u8 train_part;
 	u8 held_look_acks;
+	u8 links_same;
 	u16 train_pkts;
 	u8 dsack:2,
 	   probes_plain:2,
@@ -198,7 +202,8 @@ struct pp_flow {
 	   fallback:1,
 	   opened:1,
 	   held_seen:1,
-	   refills:1;
+	   refills:1,
+	   resumed:1;
 	struct {
 		u32 stops;
 		u32 probes;

@@ -45,6 +45,9 @@
 /* Flows with less do not let the queue drain: they have next to none of it. */
 #define PP_DIP_PKTS		2
 
+/* So many looks agree on the number of links, see pp_see_links(). */
+#define PP_LINKS_SAME		16
+
 static struct tcp_congestion_ops tcp_prioplus_ledbat;
 
 /* Take in new base RTTs, priority and settings. @delay_ns, @probe_delay_ns: delay of a full
@@ -85,18 +88,28 @@ static void pp_refresh(struct pp_flow *fl, u32 delay_ns, u32 probe_delay_ns)
 		pp_silence_begins(fl);
 }
 
-/* The first packet after a probe met what the probe met: what it took longer is its length, on
- * as many links as there are. Context: ACK, socket lock held.
+/* How many links are there? The first packet after a probe meets what the probe met: what it
+ * takes longer is its length, on each of them. Where others begin as well it meets their packets,
+ * too, and each time other ones. So what counts is what the next start says again, or all of
+ * PP_LINKS_SAME looks with a packet in flight at most. Context: ACK, socket lock held.
  */
-static void pp_see_links(struct pp_flow *fl, u32 data_ns)
+static noinline void pp_see_links(struct pp_flow *fl, u32 data_ns)
 {
 	u32 more_ns = data_ns - min_t(u32, data_ns, fl->resumed_ns);
-	u32 was_ns = fl->links_seen_ns;
+	s32 off_ns = more_ns - fl->links_seen_ns;
+	bool again = more_ns && abs(off_ns) <= fl->chan->eps_ns / 2;
 
-	fl->resumed_ns = 0;
-	fl->links_seen_ns = more_ns;
-	if (!more_ns || (more_ns > was_ns ? more_ns - was_ns : was_ns - more_ns) > fl->chan->eps_ns / 2 ||
-	    (fl->links_ns && fl->links_ns <= more_ns))
+	if (fl->resumed) {
+		fl->links_seen_ns = more_ns;
+		fl->links_same = 0;
+		fl->resumed = 0;
+	} else if (again && fl->core.wnd < 2 * FL_WND_ONE) {
+		again = ++fl->links_same == PP_LINKS_SAME;
+	} else {
+		again = false;
+		fl->links_same = 0;
+	}
+	if (!again || (fl->links_ns && fl->links_ns <= more_ns))
 		return;
 	fl->links_ns = more_ns;
 	fl->mss = 0; /* for pp_refresh() to look again */
@@ -377,6 +390,7 @@ static void pp_on_echo(struct pp_flow *fl)
 			    pp_random(fl))) {
 	case PP_RESUME:
 		fl->resumed_ns = probe_ns;
+		fl->resumed = 1;
 		pp_sock_of(fl)->least_ns = U32_MAX;
 		fl->train_pkts = 0;
 		pp_trace_state(fl, delay_ns);
