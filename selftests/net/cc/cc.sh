@@ -191,6 +191,24 @@ test_told_noise()
 	in_ns ca sysctl -q -w net.fairlane.noise_ns=10000
 }
 
+# A long path's base RTT is renewed each 2.1 s: the window leaves at once after that, and its
+# queue is not another's.
+test_dips()
+{
+	in_ns ca sysctl -q -w net.fairlane.line_rate_mbps=100
+	lablink-ctl set east netns cr rate 100mbit
+	lablink-ctl set east netns cr delay 2ms
+	flow -c prioplus -q 3 -b -1 -L 7000 > /run/a &
+	sleep 6.9
+	in_ns ca fairlane -j flow show > /run/show
+	wait
+	expect "stops" "$(jq '.[0].stops' /run/show)" -eq 0
+	expect "bytes" "$(field received 0 /run/a)" -ge 76000000
+	lablink-ctl set east netns cr delay 2us
+	lablink-ctl set east netns cr rate 1gbit
+	in_ns ca sysctl -q -w net.fairlane.line_rate_mbps=1000
+}
+
 # A low priority stops while a high one sends, and goes on afterwards.
 test_priorities()
 {
@@ -1064,7 +1082,7 @@ trap 'drop_net' EXIT
 # The stack distrusts times below 1 us, and booting takes none here.
 sleep 0.01
 load || exit 1
-tests=${*:-addresses default_priority untold_jitter told_noise priorities priority_change live_priority probes trace loss ack_loss lost_acks_of_small_windows reordering double_data dsack_count close_stopped switch trains
+tests=${*:-addresses default_priority untold_jitter told_noise dips priorities priority_change live_priority probes trace loss ack_loss lost_acks_of_small_windows reordering double_data dsack_count close_stopped switch trains
 	listener poor_peers base_rtt base_rtt_given base_rtt_agrees base_rtt_memory settings ledbat prioplus_ledbat one_way deadlines many_flows
 	ecn mixed_mtu path_change longer_route short_flows removal}
 run_tests 1 $tests
