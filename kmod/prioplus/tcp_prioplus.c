@@ -77,6 +77,11 @@ static void pp_refresh(struct pp_flow *fl, u32 delay_ns, u32 probe_delay_ns)
 		return;
 	if (prio != fl->prio)
 		pp_move(&fl->core, prio > fl->prio);
+	/* of packets of another length; 0 only asks for this look */
+	if (fl->mss && mss != fl->mss) {
+		fl->links_ns = 0;
+		fl->links_seen_ns = 0;
+	}
 	fl->gen = gen;
 	fl->mss = mss;
 	fl->prio = prio;
@@ -88,16 +93,18 @@ static void pp_refresh(struct pp_flow *fl, u32 delay_ns, u32 probe_delay_ns)
 		pp_silence_begins(fl);
 }
 
-/* How many links are there? The first packet after a probe meets what the probe met: what it
- * takes longer is its length, on each of them. Where others begin as well it meets their packets,
- * too, and each time other ones. So what counts is what the next start says again, or all of
- * PP_LINKS_SAME looks with a packet in flight at most. Context: ACK, socket lock held.
+/* How many links are there? The first packet after a probe meets what the probe met: what the
+ * packet takes longer is its time on each link. Where other flows begin as well the packet meets
+ * theirs, too, and at the next start other ones. So a time counts when the next start finds it
+ * again, or PP_LINKS_SAME looks in a row with less than two packets in flight. A peer that delays
+ * its ACKs can make it PP_LINKS_MAX links for this flow: nobody else is told.
+ * Context: ACK, socket lock held.
  */
 static noinline void pp_see_links(struct pp_flow *fl, u32 data_ns)
 {
 	u32 more_ns = data_ns - min_t(u32, data_ns, fl->resumed_ns);
 	s32 off_ns = more_ns - fl->links_seen_ns;
-	bool again = more_ns && abs(off_ns) <= fl->chan->eps_ns / 2;
+	bool again = more_ns && fl->links_seen_ns && abs(off_ns) <= fl->chan->eps_ns / 2;
 
 	if (fl->resumed) {
 		fl->links_seen_ns = more_ns;

@@ -10,6 +10,7 @@
  * Between two changes the time is judged that is left after max(300 us, 20 base
  * RTTs): the highest class that sends has .95 of the link, and the line is .95 used.
  */
+#include "linux/fairlane.h"
 #include "space.h"
 
 #include <math.h>
@@ -172,9 +173,6 @@ static void draw_staircase(struct space_setup *s, bool wide)
 	judge_intrusion(s);
 }
 
-/* The largest line rate that can be told. */
-#define LINE_MAX_MBPS	1600000
-
 /* The line rate that a flow is told: the true one (of its device), or a wrong one. */
 static void draw_line(struct space_setup *s)
 {
@@ -190,7 +188,8 @@ static void draw_line(struct space_setup *s)
 		times = 16;
 	if (times != 1)
 		entry_add(&s->sysctl, "\"net.fairlane.line_rate_mbps\": %.0f",
-			  fmin(fmax(1, times * s->rate_bps / 1e6), LINE_MAX_MBPS));
+			  fmin(fmax(1, times * s->rate_bps / 1e6),
+			       FL_LINE_RATE_MAX_MBPS));
 }
 
 /* One flow: .9 of the line within 100 base RTTs and 50 ms. */

@@ -49,6 +49,8 @@
 /* On a long path a probe takes as long as the dip: less is taken, and more given. */
 #define PP_CLEAR_STOP_LONG	12
 #define PP_CLEAR_BASE_LONG	12
+/* Channels begin higher by this part of what B exceeds A/2: 1 / 2^this. */
+#define PP_NOISE_ROOM_SHIFT	2
 /* A probe on the line, bytes. */
 #define PP_PROBE_BYTES		91
 /* Probes of a priority use at most this part of the line: 1 / this. */
@@ -66,9 +68,6 @@ static u32 pp_fluct_ns(const struct pp_conf *cf, u32 pkt_ns)
 	least_ns = max_t(u64, least_ns, cf->base_ns / PP_FLUCT_BASE_PART);
 	return max_t(u64, cf->fluct_ns, least_ns);
 }
-
-/* Channels begin higher by this part of what B exceeds A/2: 1 / 2^this. */
-#define PP_NOISE_ROOM_SHIFT	2
 
 /* What is different on a long path; see 1. in prioplus.c. */
 static void pp_chan_long(struct pp_chan *ch, u32 fluct_ns)
@@ -98,7 +97,8 @@ static void pp_chan_resume(struct pp_chan *ch, u32 permille)
 static void pp_chan_noisy(struct pp_chan *ch, u32 beyond_ns, u32 noise_ns, u32 prio)
 {
 	ch->target_ns += beyond_ns >> PP_NOISE_ROOM_SHIFT;
-	ch->own_noise_ns = prio ? 0 : noise_ns;
+	if (!prio)
+		ch->own_noise_ns = noise_ns;
 }
 
 /* Priority 0 steers for the least that can be told from an empty queue, noise or not, and for half

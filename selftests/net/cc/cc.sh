@@ -171,7 +171,7 @@ test_told_noise()
 		# half a second at 1 Gbit/s is 59 MB
 		expect "bytes of $what in 500 ms" "$(marked /run/a 1000)" -ge 50000000
 	done
-	# and priority 1 has the line alone, as where half as much noise was told
+	# priority 1 has the line alone, also where twice the jitter was told
 	in_ns ca sysctl -q -w net.fairlane.noise_ns=400000
 	flow -c prioplus -q 0 -n 8 -b -1 -L 1000 500:all:mark 1000:all:mark > /run/a &
 	sleep 0.4
