@@ -104,7 +104,9 @@ static noinline void pp_see_links(struct pp_flow *fl, u32 data_ns)
 {
 	u32 more_ns = data_ns - min_t(u32, data_ns, fl->resumed_ns);
 	s32 off_ns = more_ns - fl->links_seen_ns;
-	bool again = more_ns && fl->links_seen_ns && abs(off_ns) <= fl->chan->eps_ns / 2;
+	/* within a packet's time */
+	bool again = more_ns && fl->links_seen_ns &&
+		     fl_ns_to_wnd(fl->chan->ppn, abs(off_ns)) <= FL_WND_ONE;
 
 	if (fl->resumed) {
 		fl->links_seen_ns = more_ns;
