@@ -16,7 +16,7 @@
 /* Weight of a new measurement of #flow: 1 / 2^this. */
 #define PP_FLOWS_EWMA_SHIFT	3
 /* #flow of a newcomer that meets a conflict before it could measure. */
-#define PP_FLOWS_GUESS		16
+#define PP_FLOWS_GUESS		8
 /* The crowd never leaves 1 .. this: a probe is not to wait for ever. */
 #define PP_CROWD_MAX		16
 /* A blocked probe adds this part of the crowd, 1 / 2^this. */
@@ -24,9 +24,7 @@
 /* Room adds 1 / this to 1 / crowd. */
 #define PP_CROWD_ROOM		128
 /* The delay followed the own growth by this many eighths: we own the queue. */
-#define PP_RESPONSE_EIGHTHS	4
-/* A growth by less than this part of the window has no answer: 1 / this. */
-#define PP_GROWN_PART		32
+#define PP_RESPONSE_EIGHTHS	6
 
 /* One flow's part of a step that all flows of the priority make together. */
 u64 pp_own_part(const struct pp_core *pp, u64 step)
@@ -239,19 +237,6 @@ void pp_estimate_in_channel(struct pp_core *pp, const struct pp_chan *ch,
 	pp->preempted = 0;
 }
 
-/* Has the delay gone up by less than half of what the flow has grown by? Then somebody makes room
- * for it.
- */
-static bool pp_unanswered(const struct pp_core *pp, const struct pp_chan *ch, u32 delay_ns)
-{
-	u64 grown = pp->wnd - pp->ref_wnd;
-
-	if (!pp->ref_wnd || pp->wnd <= pp->ref_wnd || grown < pp->ref_wnd / PP_GROWN_PART)
-		return false;
-	return delay_ns <= pp->ref_ns ||
-	       fl_ns_to_wnd(ch->ppn, delay_ns - pp->ref_ns) < grown / 2;
-}
-
 /* An RTT has ended: did the delay follow the flow's growth? Then the queue is
  * the own priority's and the paper's formula holds.
  */
@@ -262,7 +247,6 @@ void pp_estimate_by_response(struct pp_core *pp, const struct pp_chan *ch,
 
 	if (pp->flows_known || !pp_rule(PP_COUNT))
 		return;
-	pp->unanswered = pp_unanswered(pp, ch, delay_ns);
 	if (pp->ref_wnd && pp->wnd > pp->ref_wnd &&
 	    grown >= pp->ref_wnd / 8 && delay_ns > pp->ref_ns &&
 	    (u64)(delay_ns - pp->ref_ns) * (pp->ref_wnd >> 8) * 8 >=

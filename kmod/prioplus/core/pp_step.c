@@ -112,8 +112,7 @@ static u64 pp_room_step(struct pp_core *pp, const struct pp_chan *ch,
 	}
 	if (pp->flows_known)
 		return max_t(u64, pp_own_part(pp, room) / 2, by_ratio / 2);
-	/* who began together raise the delay by more than each has grown */
-	if (pp->linear && !pp->unanswered)
+	if (pp->linear)
 		return by_ratio;
 	step = max_t(u64, pp->wnd * PP_NEW_EIGHTHS / 8,
 		     min_t(u64, FL_WND_ONE, room));

@@ -44,15 +44,11 @@
  *    of a newcomer. A newcomer that does not know #flow grows by half, and
  *    at least by a packet; a linear start with unknown #flow begins with two
  *    packets and at most doubles: 300 flows that start at once make 55 us of queue
- *    instead of 570. A flow that began on an empty line grows by the paper's step where it
- *    meets a queue, until its growth does not raise the delay: then the queue is another's,
- *    whose owner gives way.
+ *    instead of 570.
  *
  * 4. Patience (PP_PATIENCE). A flow that is settled in its channel stops when an eighth of a
  *    window, 2 to 4 samples, in a row was above the limit: two, as in the paper, are
- *    what noise of ten microseconds makes in each RTT. The only flow of its priority stops an
- *    RTT later: its queue stands in its own host, lower ones begin on a line that looks empty,
- *    and what they make is theirs to give up. In the middle of a conflict an excess
+ *    what noise of ten microseconds makes in each RTT. In the middle of a conflict an excess
  *    may be the flow's own: all priorities that wake up after an end fill the
  *    same room. Such a flow stops when the excess has lasted for several RTTs;
  *    the original CC shrinks it meanwhile, and for eight RTTs it takes no step. A
@@ -95,8 +91,6 @@
 #define PP_OVER_SAMPLES		4
 /* RTTs above the limit until a flow stops: settled or far from the heir; */
 #define PP_OVER_AT_ONCE		1
-/* settled, and the only one of its priority; */
-#define PP_OVER_LONE		2
 /* in a conflict; */
 #define PP_OVER_CONFLICT	3
 /* in a conflict, and most of the queue is the own priority's. */
@@ -125,7 +119,7 @@
 /* A flow this far from the heir's channel is not the heir. */
 #define PP_GAP_FAR		2
 /* Probe interval: base RTTs added for each channel of the gap, */
-#define PP_PROBE_GAP		1
+#define PP_PROBE_GAP		2
 /* for each 2^2 flows of the priority, at most 32, */
 #define PP_PROBE_FLOWS_SHIFT	2
 #define PP_PROBE_FLOWS_MAX	32
@@ -203,8 +197,6 @@ static u32 pp_patience(const struct pp_core *pp, const struct pp_chan *ch,
 {
 	if (!pp_rule(PP_PATIENCE))
 		return PP_OVER_AT_ONCE;
-	if (pp->in_channel >= PP_SETTLED && 2 * pp->flows_q8 < 3 * PP_FLOWS_ONE)
-		return PP_OVER_LONE;
 	if (pp->in_channel >= PP_SETTLED ||
 	    (pp->preempted && pp->gap >= PP_GAP_FAR && !pp->linear))
 		return PP_OVER_AT_ONCE;

@@ -198,7 +198,6 @@ enum pp_verdict {
  * @dual: the RTT after an adaptive increase is over (paper mode)
  * @linear: this run began with a linear start
  * @flows_known: #flow was measured, it is not a guess
- * @unanswered: while it is not: the delay has not followed the last RTT's growth
  * @preempted: a higher priority has stopped the flow, or kept it from
  *	beginning, and it has not settled since
  */
@@ -234,7 +233,6 @@ struct pp_core {
 	   dual:1,
 	   linear:1,
 	   flows_known:1,
-	   unanswered:1,
 	   preempted:1;
 };
 
