@@ -22,7 +22,8 @@
  * @payload_l2: log2 of payload / bytes on the line, << SZ_SHIFT
  * @acked_pkts: acknowledged since the last decision, saturating
  * @burst_pkts: the most of that, forgotten by and by
- * @train_pkts: of sz_train_pkts(), saturating
+ * @short_pkts: of sz_train_pkts(), saturating
+ * @train_pkts: most segments in a train, @short_pkts or more
  * @told_ns: average of the delays told since the last decision, ns; SZ_UNTOLD: there were none
  */
 struct sz_flow {
@@ -37,6 +38,7 @@ struct sz_flow {
 	u32 told_ns;
 	u16 acked_pkts;
 	u16 burst_pkts;
+	u8 short_pkts;
 	u8 train_pkts;
 };
 

@@ -51,6 +51,8 @@
 #define SZ_REST_SHIFT		3
 /* So many decisions in an RTT at most, log2; other ACKs are added up. */
 #define SZ_DECIDE_SHIFT		3
+/* The longest train is what is sent in this part of a round trip, log2. */
+#define SZ_TRAIN_SHIFT		4
 /* What is acknowledged at once is forgotten by this part in a decision, log2. */
 #define SZ_BURST_SHIFT		3
 /* As much of it, in packets, the window has room for anyway; in smaller windows than the
@@ -111,7 +113,8 @@ static void sz_refresh(const struct sock *sk, const struct fl_guided_sock *gs,
 	struct sz_flow *fl = sz_flow_of(g);
 
 	sz_configure(sk, fl, gs->fs, pf);
-	fl->train_pkts = min_t(u32, sz_train_pkts(&fl->par), FL_TRAIN_MAX_SEGS);
+	fl->short_pkts = min_t(u32, sz_train_pkts(&fl->par), FL_TRAIN_MAX_SEGS);
+	fl->train_pkts = fl->short_pkts;
 	if (g->telling)
 		sz_set_weight(&fl->core, &fl->par,
 			      fl_sock_weight_milli(sk, gs->fs));
@@ -135,7 +138,8 @@ static __always_inline void sz_apply(struct sock *sk, const struct fl_guided_soc
 		pkts += burst_pkts - SZ_BURST_PKTS - (pkts >> SZ_DECIDE_SHIFT);
 	fl_snd_cwnd_set(tp, clamp_t(u32, pkts, 1, tp->snd_cwnd_clamp));
 	WRITE_ONCE(sk->sk_pacing_rate, rate);
-	fl_guided_train(g, fl->train_pkts);
+	fl_guided_train(g, min_t(u32, fl->train_pkts,
+				 max_t(u32, fl->short_pkts, pkts >> SZ_TRAIN_SHIFT)));
 }
 
 /* The first echo (again): go on with what is sent now. After Reno's slow start
@@ -196,6 +200,18 @@ static u32 sz_hidden_ns(struct sz_flow *fl, u32 rtt_ns, u64 now_ns, u32 base_ns)
 	return least_ns > known_ns ? least_ns - known_ns : 0;
 }
 
+/* How long may a train be? Where no port has a queue, trains make nobody wait, and they are what
+ * a processor can carry. They double in a round trip, @turn, so what they make wait at the port
+ * of their own host is heard of before it is k/2.
+ */
+static void sz_set_train(struct sz_flow *fl, u32 delay_ns, bool turn)
+{
+	if (!sz_is_empty(&fl->par, delay_ns))
+		fl->train_pkts = fl->short_pkts;
+	else if (turn)
+		fl->train_pkts = min_t(u32, 2 * fl->train_pkts, FL_TRAIN_MAX_SEGS);
+}
+
 /* For who looks, with the socket lock or without: its rate, bit/s. */
 static u64 sz_bps_of(const struct sz_flow *fl)
 {
@@ -218,7 +234,7 @@ static __always_inline void sz_heard(struct sock *sk, const struct fl_guided_soc
 	u32 told_ns = fl_tel_ns(READ_ONCE(gs->tel->queue));
 	struct sz_flow *fl = sz_flow_of(g);
 	struct sz_sample s = { .now_ns = g->ack_ns };
-	u32 rest_ns, back_ns;
+	u32 rest_ns, back_ns, turn_ns = fl->turn_ns;
 
 	if (!g->telling) {
 		fl->rest_ns = 0;
@@ -247,6 +263,7 @@ static __always_inline void sz_heard(struct sock *sk, const struct fl_guided_soc
 	if (!g->telling)
 		sz_begin(sk, gs, fl, s.rtt_ns);
 	sz_on_ack(&fl->core, &fl->par, s);
+	sz_set_train(fl, s.delay_ns, fl->turn_ns != turn_ns);
 	g->updates++;
 	if (trace_fl_soze_update_enabled())
 		sz_trace(sk, gs, fl);

@@ -117,10 +117,9 @@
 #define SZ_MEAN_SHIFT		2
 #define SZ_STILL_GAIN		(SZ_ONE / 4)
 #define SZ_STILL_GAIN_SHIFT	4
-/* D of less than k / 4 is that of an empty queue; growth then, octaves, and the part
- * of (10)'s 16 q / RTT that it is at most: an RTT goes by until it is heard of.
+/* Growth on an empty queue, octaves, and the part of (10)'s 16 q / RTT that it is at most:
+ * an RTT goes by until it is heard of.
  */
-#define SZ_EMPTY_SHIFT		2
 #define SZ_EMPTY_RTTS		SZ_ONE
 #define SZ_EMPTY_GROWTH		(SZ_ONE / 2)
 #define SZ_EMPTY_GAIN_SHIFT	2
@@ -371,7 +370,7 @@ static __always_inline void sz_stand_still(struct sz_core *sz, const struct sz_p
 	moved = max_t(s64, max_t(s64, moved, -moved),
 		      max_t(s64, sz->mean_l2 - still_l2,
 			    still_l2 - sz->mean_l2)) << SZ_STILL_SHIFT;
-	if (unlikely(delay_ns < par->k_ns >> SZ_EMPTY_SHIFT)) {
+	if (unlikely(sz_is_empty(par, delay_ns))) {
 		sz->still = 0;
 		sz->empty = min_t(u32, sz->empty + part, SZ_EMPTY_RTTS);
 		if (sz->empty == SZ_EMPTY_RTTS)

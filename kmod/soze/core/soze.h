@@ -157,6 +157,19 @@ static inline bool sz_settled(const struct sz_core *sz)
 	return sz->age >= SZ_AGE_MAX && !sz->starting;
 }
 
+/* D of less than k / 4 is that of an empty queue. */
+#define SZ_EMPTY_SHIFT		2
+
+/**
+ * sz_is_empty() - does a delay tell that no port has a queue?
+ * @par: parameters
+ * @delay_ns: D, ns
+ */
+static inline bool sz_is_empty(const struct sz_par *par, u32 delay_ns)
+{
+	return delay_ns < par->k_ns >> SZ_EMPTY_SHIFT;
+}
+
 /* Part of the pace that is random: shift that makes of an s32 +- 1/64 octave. */
 #define SZ_UNLOCK_SHIFT		13
 #define SZ_UNLOCK_MIX		2654435769U	/* 2^32 / golden ratio */

@@ -174,9 +174,6 @@ s64 sz_unbend_far(s64 queue)
 	       ((queue - sz_bends[i].queue) >> sz_bends[i].shift);
 }
 
-/* The last packet of a train waits for so much of k at most: 1/2^2. */
-#define SZ_TRAIN_SHIFT		2
-
 /**
  * sz_train_pkts() - how many packets may leave at once
  * @par: parameters
@@ -191,5 +188,5 @@ u32 sz_train_pkts(const struct sz_par *par)
 {
 	u64 packet_ns = sz_exp2((s64)par->packet_l2 - par->alpha_l2);
 
-	return 1 + div64_u64(par->k_ns >> SZ_TRAIN_SHIFT, max_t(u64, packet_ns, 1));
+	return 1 + div64_u64(par->k_ns >> SZ_EMPTY_SHIFT, max_t(u64, packet_ns, 1));
 }

@@ -258,9 +258,39 @@ test_malformed()
 	full 200 110 985
 }
 
+# Trains are long where no port has a queue, and short where one has.
+test_trains()
+{
+	lablink-ctl set e0 netns ta rate 100gbit delay 100us || fault "no faster link"
+	lablink-ctl set e0 netns tb rate 100gbit || fault "no faster link"
+	for n in ta tb; do
+		in_ns $n sysctl -q -w net.fairlane.line_rate_mbps=100000 net.ipv4.tcp_rmem='4096 16777216 33554432' \
+			net.ipv4.tcp_wmem='4096 16777216 33554432'
+	done
+	watch_trains ta tr tb
+	for rate in 100 12; do
+		lablink-ctl set east netns tr rate ${rate}gbit || fault "no rate"
+		flows 1 -w 300000@100 50:all:mark 60:all:mark &
+		sleep 0.05
+		largest_train 1440 > /dev/null
+		wait
+		most=$(largest_train 1440)
+		used=$(($(all 60 bytes) / (10 * LINE_BYTES_MS / 1000)))
+		echo "# 24 of $rate Gbit/s: trains of up to $most segments, $used Mbit/s"
+		if [ $rate -eq 100 ]; then
+			expect "segments without a queue" "$most" -ge 16
+			expect "Mbit/s without a queue" $used -ge 24000
+		else
+			expect "segments behind a queue" "$most" -le 8
+			expect "Mbit/s behind a queue" $used -ge 11900
+		fi
+	done
+	watch_trains
+}
+
 trap 'drop_net' EXIT
 # The stack distrusts times below 1 us, and booting takes none here.
 sleep 0.01
 load_modules fairlane tcp_soze || exit 1
-tests=${*:-weights_1000 application_limited idle_restart udp ecn loss incast base_rtts switch ipv6 malformed no_telemetry jitter longer_route untold_queue}
+tests=${*:-weights_1000 application_limited idle_restart udp ecn loss incast base_rtts switch ipv6 malformed no_telemetry jitter longer_route untold_queue trains}
 run_tests 1 $tests
