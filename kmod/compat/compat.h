@@ -204,6 +204,20 @@ static inline void fl_tcp_send_check(struct sock *sk, struct sk_buff *skb)
 #endif
 }
 
+/* What the tracepoint kfree_skb shows. */
+#ifdef HAVE_KFREE_SKB_CONST
+#define FL_KFREE_SKB_ARGS \
+	void *data, struct sk_buff *skb, void *location, enum skb_drop_reason reason, \
+	const struct sock *rx_sk
+#elif defined(HAVE_KFREE_SKB_SOCK)
+#define FL_KFREE_SKB_ARGS \
+	void *data, struct sk_buff *skb, void *location, enum skb_drop_reason reason, \
+	struct sock *rx_sk
+#else
+#define FL_KFREE_SKB_ARGS \
+	void *data, struct sk_buff *skb, void *location, enum skb_drop_reason reason
+#endif
+
 /* The segment that the tracepoint tcp_probe shows. */
 #ifdef HAVE_TCP_PROBE_CONST
 #define FL_TCP_PROBE_SKB	const struct sk_buff

@@ -36,5 +36,8 @@ ccflags-y += $(call fl-has,tcp_timeout_expires,net/inet_connection_sock.h,HAVE_T
 ccflags-y += $(call fl-has,'send_check..struct sock',net/inet_connection_sock.h,HAVE_SEND_CHECK)
 # tcp_probe shows a const segment
 ccflags-y += $(call fl-has,'TP_PROTO.struct sock .sk. const struct sk_buff',trace/events/tcp.h,HAVE_TCP_PROBE_CONST)
+# kfree_skb shows the socket that was to have the packet, a const one in newer kernels
+ccflags-y += $(call fl-has,'enum skb_drop_reason reason. struct sock .rx_sk',trace/events/skb.h,HAVE_KFREE_SKB_SOCK)
+ccflags-y += $(call fl-has,'enum skb_drop_reason reason. const struct sock .rx_sk',trace/events/skb.h,HAVE_KFREE_SKB_CONST)
 # rtnl_link_ops.newlink(dev, params, extack), was (net, dev, tb, data, extack)
 ccflags-y += $(call fl-has,'struct rtnl_newlink_params .',net/rtnetlink.h,HAVE_NEWLINK_PARAMS)

@@ -251,6 +251,7 @@ struct fl_red {
  * @asked: requests sent
  * @unanswered: requests in a row to which no credit came
  * @known: the receiver has answered
+ * @forgotten: it has given nothing for FL_SENDER_FORGET, though it was asked
  * @started: in the table
  * @dead: released; the timer does nothing
  * @held: the timer's reference on the socket is taken
@@ -267,6 +268,7 @@ struct fl_red {
  * @heard_marks: likewise
  * @red: the newest red packets, a ring
  * @reds: red packets put into the ring so far
+ * @heard_j: when a credit came last, or was asked for, jiffies
  * @red_copied: of those, copied or not to be
  */
 struct fl_sender {
@@ -279,6 +281,7 @@ struct fl_sender {
 	u32 asked;
 	u8 unanswered;
 	bool known;
+	bool forgotten;
 	bool started;
 	bool dead;
 	bool held;
@@ -296,6 +299,7 @@ struct fl_sender {
 	struct fl_red red[FL_SENDER_REDS];
 	u32 reds;
 	u32 red_copied;
+	unsigned long heard_j;
 };
 
 /**
@@ -369,7 +373,11 @@ void fl_credit_table_exit(void);
 void fl_credit_note(const struct net *net, enum fl_credit_count what, u32 n);
 
 int fl_credit_send(struct sock *sk, enum fl_credit_colour colour,
-		   const struct fl_credit_msg *m);
+		   const struct fl_credit_msg *m, u32 seq);
+void fl_credit_reroute(struct sock *sk);
+
+int fl_knock_init(void);
+void fl_knock_exit(void);
 
 void fl_receiver_request(struct sock *sk, const struct fl_credit_msg *m);
 void fl_receiver_green(struct sock *sk, const struct fl_credit_msg *m, u32 segs,

@@ -20,42 +20,31 @@
  * struct fl_credit_ca - what a flow keeps in the socket
  * @fs: settings of the socket
  * @flow: the rest; NULL = not started, or no memory
+ * @later: begin with these as soon as the connection is one; NULL = begun
  * @started: fl_credit_init_sk() was here
  */
 struct fl_credit_ca {
 	struct fl_sock *fs;
 	struct fl_credit_flow *flow;
+	const struct fl_sender_ops *later;
 	bool started;
 };
 
-/* The ACK of our SYN comes before the init callback. Context: socket lock held. */
-static struct fl_sender *fl_credit_sender(const struct sock *sk)
+/* Is it known what the peer can do? Not before its SYN has come, nor while a program puts a
+ * connection together (TCP_REPAIR).
+ */
+static bool fl_credit_connected(const struct sock *sk)
 {
-	const struct fl_credit_ca *ca = inet_csk_ca(sk);
-
-	if (!inet_csk(sk)->icsk_ca_initialized || !ca->flow)
-		return NULL;
-	return &ca->flow->sender;
+	return sk->sk_state != TCP_SYN_SENT && !tcp_sk(sk)->repair;
 }
 
-/**
- * fl_credit_init_sk() - the init callback of a control
- * @sk: the socket; caller holds its lock; handshake complete
- * @ops: the control's
- *
- * Without memory, or on a connection that cannot, the flow begins with @ops->without.
- */
-void fl_credit_init_sk(struct sock *sk, const struct fl_sender_ops *ops)
+/* Begins to send by credit, or goes on with @ops->without. Context: socket lock held, any. */
+static void fl_credit_begin(struct sock *sk, const struct fl_sender_ops *ops)
 {
 	struct fl_credit_ca *ca = inet_csk_ca(sk);
-	struct fl_credit_flow *flow;
+	struct fl_credit_flow *flow = kzalloc(ops->flow_bytes,
+					      GFP_ATOMIC | __GFP_NOWARN | __GFP_ACCOUNT);
 
-	BUILD_BUG_ON(sizeof(*ca) > ICSK_CA_PRIV_SIZE);
-	memset(ca, 0, sizeof(*ca));
-	ca->started = true;
-	ca->fs = fl_sock_attach(sk, ops->cc);
-	flow = kzalloc(ops->flow_bytes,
-		       GFP_ATOMIC | __GFP_NOWARN | __GFP_ACCOUNT);
 	if (flow && ops->begin)
 		ops->begin(sk, ca->fs, flow);
 	if (!flow || fl_sender_start(sk, &flow->sender, ops)) {
@@ -67,6 +56,45 @@ void fl_credit_init_sk(struct sock *sk, const struct fl_sender_ops *ops)
 	flow->at.cc = ops->cc;
 	ca->flow = flow;
 	fl_sock_show(ca->fs, &flow->at);
+}
+
+/* The ACK of our SYN comes before the init callback, unless the control was set after the SYN had
+ * left: the stack does not call it again then. Context: socket lock held.
+ */
+static struct fl_sender *fl_credit_sender(struct sock *sk)
+{
+	struct fl_credit_ca *ca = inet_csk_ca(sk);
+	const struct fl_sender_ops *ops;
+
+	if (!inet_csk(sk)->icsk_ca_initialized)
+		return NULL;
+	ops = ca->later;
+	if (unlikely(ops) && fl_credit_connected(sk)) {
+		ca->later = NULL;
+		fl_credit_begin(sk, ops);
+	}
+	return ca->flow ? &ca->flow->sender : NULL;
+}
+
+/**
+ * fl_credit_init_sk() - the init callback of a control
+ * @sk: the socket; caller holds its lock; mostly its handshake is complete
+ * @ops: the control's
+ *
+ * Without memory, or on a connection that cannot, the flow begins with @ops->without.
+ */
+void fl_credit_init_sk(struct sock *sk, const struct fl_sender_ops *ops)
+{
+	struct fl_credit_ca *ca = inet_csk_ca(sk);
+
+	BUILD_BUG_ON(sizeof(*ca) > ICSK_CA_PRIV_SIZE);
+	memset(ca, 0, sizeof(*ca));
+	ca->started = true;
+	ca->fs = fl_sock_attach(sk, ops->cc);
+	if (fl_credit_connected(sk))
+		fl_credit_begin(sk, ops);
+	else
+		ca->later = ops;
 }
 EXPORT_SYMBOL_GPL(fl_credit_init_sk);
 

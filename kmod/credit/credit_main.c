@@ -61,14 +61,20 @@ static int __init fl_credit_init(void)
 					fl_credit_on_destroy, NULL);
 	if (err)
 		goto table;
-	err = fl_option_register(&fl_credit_option);
+	err = fl_knock_init();
 	if (err)
 		goto probe;
+	err = fl_option_register(&fl_credit_option);
+	if (err)
+		goto knock;
 	return 0;
 
+knock:
+	fl_knock_exit();
 probe:
 	tracepoint_probe_unregister(fl_credit_tracepoint, fl_credit_on_destroy,
 				    NULL);
+	tracepoint_synchronize_unregister();
 table:
 	fl_credit_table_exit();
 	return err;
@@ -83,6 +89,7 @@ static void fl_credit_end(struct fl_credit_node *node)
 static void __exit fl_credit_exit(void)
 {
 	fl_option_unregister(&fl_credit_option);
+	fl_knock_exit();
 	tracepoint_probe_unregister(fl_credit_tracepoint, fl_credit_on_destroy,
 				    NULL);
 	tracepoint_synchronize_unregister();

@@ -144,7 +144,7 @@ void fl_credit_out(struct sk_buff *skb, struct sock *sk,
 	int hdr_bytes;
 	u32 segs;
 
-	if (!ip_bytes || skb->ip_summed != CHECKSUM_PARTIAL)
+	if (!ip_bytes || skb->ip_summed != CHECKSUM_PARTIAL || fl_tel_signed(sk))
 		return;
 	sends = fl_credit_find(sk, FL_CREDIT_SENDS);
 	gives = fl_credit_find(sk, FL_CREDIT_RECEIVES);

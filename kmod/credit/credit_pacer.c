@@ -94,7 +94,8 @@ static enum hrtimer_restart fl_pacer_fire(struct hrtimer *timer)
 			continue;
 		sock_hold(sk);
 		spin_unlock(&p->lock);
-		err = fl_credit_send(sk, FL_CREDIT_DSCP_CREDIT, &m);
+		err = fl_credit_send(sk, FL_CREDIT_DSCP_CREDIT, &m,
+				     READ_ONCE(tcp_sk(sk)->snd_nxt));
 		spin_lock(&p->lock);
 		/* Only what the port's limit drops is given again. Without a way (route or
 		 * carrier gone, a firewall) it is lost like others, so silence ends it: given

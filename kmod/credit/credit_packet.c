@@ -35,11 +35,24 @@ static u32 fl_credit_route_cookie(const struct sock *sk)
 	return 0;
 }
 
-static void fl_credit_put_tcp(const struct sock *sk, struct sk_buff *skb,
-			      const struct fl_credit_msg *m)
+/* The time stamps of a connection: a request may be what ends the handshake, and with SYN cookies
+ * all options of the connection are in the stamp that comes back.
+ */
+static void fl_credit_put_stamp(const struct tcp_sock *tp, u8 *at)
 {
-	u32 bytes = sizeof(struct tcphdr) + fl_credit_bytes(m->type);
+	put_unaligned_be32(TCPOPT_NOP << 24 | TCPOPT_NOP << 16 | TCPOPT_TIMESTAMP << 8 |
+			   TCPOLEN_TIMESTAMP, at);
+	put_unaligned_be32(fl_tcp_tsval(tp) + tp->tsoffset, at + 4);
+	put_unaligned_be32(tp->rx_opt.ts_recent, at + 8);
+}
+
+static void fl_credit_put_tcp(const struct sock *sk, struct sk_buff *skb,
+			      const struct fl_credit_msg *m, u32 seq)
+{
 	const struct tcp_sock *tp = tcp_sk(sk);
+	bool stamp = m->type == FL_CREDIT_REQUEST && tp->rx_opt.tstamp_ok;
+	u32 bytes = sizeof(struct tcphdr) + fl_credit_bytes(m->type) +
+		    (stamp ? TCPOLEN_TSTAMP_ALIGNED : 0);
 	struct tcphdr *th = skb_push(skb, bytes);
 	s32 wnd = READ_ONCE(tp->rcv_wup) + READ_ONCE(tp->rcv_wnd) -
 		  READ_ONCE(tp->rcv_nxt);
@@ -50,12 +63,14 @@ static void fl_credit_put_tcp(const struct sock *sk, struct sk_buff *skb,
 	skb_reset_transport_header(skb);
 	th->source = inet_sk(sk)->inet_sport;
 	th->dest = inet_sk(sk)->inet_dport;
-	th->seq = htonl(READ_ONCE(tp->snd_nxt));
+	th->seq = htonl(seq);
 	th->ack_seq = htonl(READ_ONCE(tp->rcv_nxt));
 	th->doff = bytes / 4;
 	th->ack = 1;
 	th->window = htons(min_t(u32, max(wnd, 0) >> shift, U16_MAX));
 	fl_credit_write((u8 *)(th + 1), m);
+	if (stamp)
+		fl_credit_put_stamp(tp, (u8 *)th + bytes - TCPOLEN_TSTAMP_ALIGNED);
 	skb->ip_summed = CHECKSUM_PARTIAL;
 	skb->csum_start = skb_transport_header(skb) - skb->head;
 	skb->csum_offset = offsetof(struct tcphdr, check);
@@ -93,12 +108,15 @@ static int fl_credit_send_six(struct sock *sk, struct sk_buff *skb, u8 dsfield)
 	struct ipv6hdr *ip;
 	/* a bit field in some kernels, so no READ_ONCE() */
 	int hops = np->hop_limit;
+	struct flowi6 fl6 = {};
 
 	tcp_hdr(skb)->check = ~tcp_v6_check(bytes, &sk->sk_v6_rcv_saddr,
 					    &sk->sk_v6_daddr, 0);
 	ip = skb_push(skb, sizeof(*ip));
 	skb_reset_network_header(skb);
-	ip6_flow_hdr(ip, dsfield, np->flow_label);
+	/* what the stack's packets have: equal paths are chosen by it, too */
+	ip6_flow_hdr(ip, dsfield, ip6_make_flowlabel(sock_net(sk), skb, np->flow_label,
+						     ip6_default_np_autolabel(sock_net(sk)), &fl6));
 	ip->payload_len = htons(bytes);
 	ip->nexthdr = IPPROTO_TCP;
 	ip->hop_limit = hops < 0 ? ip6_dst_hoplimit(skb_dst(skb)) : hops;
@@ -129,16 +147,38 @@ static struct dst_entry *fl_credit_route(struct sock *sk)
 }
 
 /**
+ * fl_credit_reroute() - have a socket look for a route, if its own is not good any more
+ * @sk: the socket, of a connection; held
+ *
+ * Only the socket's owner may do that. A socket that just gives credit sends nothing that would: an
+ * ACK does. Context: softirq, no socket lock.
+ */
+void fl_credit_reroute(struct sock *sk)
+{
+	struct dst_entry *dst = fl_credit_route(sk);
+
+	if (likely(dst)) {
+		dst_release(dst);
+		return;
+	}
+	bh_lock_sock(sk);
+	if (!sock_owned_by_user(sk) && sk->sk_state != TCP_CLOSE)
+		fl_tcp_send_ack(sk, tcp_sk(sk)->rcv_nxt);
+	bh_unlock_sock(sk);
+}
+
+/**
  * fl_credit_send() - send a small packet
  * @sk: the socket, of a connection; held
  * @colour: which of our DSCPs it gets
  * @m: what its option says
+ * @seq: its sequence number: snd_nxt, but for a knock
  *
- * Context: any with BH off, with or without the socket lock.
+ * Context: any with BH off, with or without the socket lock; requests with it.
  * Return: 0; NET_XMIT_DROP and the like: the own port dropped it; or a negative errno.
  */
 int fl_credit_send(struct sock *sk, enum fl_credit_colour colour,
-		   const struct fl_credit_msg *m)
+		   const struct fl_credit_msg *m, u32 seq)
 {
 	const struct fl_credit_settings *settings = fl_credit_of(sock_net(sk));
 	u8 dsfield = (READ_ONCE(settings->credit_dscp) + colour) << 2;
@@ -156,7 +196,9 @@ int fl_credit_send(struct sock *sk, enum fl_credit_colour colour,
 	skb_dst_set(skb, dst);
 	skb->priority = READ_ONCE(sk->sk_priority);
 	skb->mark = READ_ONCE(sk->sk_mark);
-	fl_credit_put_tcp(sk, skb, m);
+	fl_credit_put_tcp(sk, skb, m, seq);
+	/* as the stack's own ACKs, they are no data that waits in the device */
+	skb_set_tcp_pure_ack(skb);
 	skb_set_owner_w(skb, sk);
 	skb_set_hash_from_sk(skb, sk);
 	return fl_credit_is_four(sk) ? fl_credit_send_four(sk, skb, dsfield) :

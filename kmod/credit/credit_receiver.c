@@ -14,6 +14,7 @@
 #include "credit/credit.h"
 #include "credit/credit_trace.h"
 #include "fairlane/fl_sock.h"
+#include "fairlane/fl_telemetry.h"
 
 /* Defined below, with its functions. */
 static const struct fl_pacer_ops fl_receiver_ops;
@@ -33,6 +34,10 @@ static const struct fl_pacer_ops fl_receiver_ops;
  * idle_flows).
  */
 #define FL_RECEIVER_MANY	8
+/* A sender that has not heard of so many credits is told the number anew: from twice as many on it
+ * does not believe them (FL_SENDER_AHEAD_MAX).
+ */
+#define FL_RECEIVER_KNOWS_MAX	8192
 /* Segments of a credit where the line is faster than this. */
 #define FL_RECEIVER_FAST_BPS	10000000000ULL
 #define FL_RECEIVER_FAST_SEGS	8
@@ -141,6 +146,7 @@ static struct fl_receiver *fl_receiver_make(struct sock *sk)
 			other = fl_credit_find(sk, FL_CREDIT_RECEIVES);
 		return other ? fl_receiver_of(other) : NULL;
 	}
+	fl_hook_use(sk);
 	/* pairs with fl_credit_on_destroy() */
 	smp_mb();
 	if (READ_ONCE(sk->sk_state) == TCP_CLOSE) {
@@ -170,6 +176,7 @@ void fl_receiver_end(struct fl_receiver *r)
 	if (gone)
 		return;
 	fl_credit_del(&r->node);
+	fl_hook_unuse(r->node.sk);
 	fl_pacer_put(p);
 	sock_put(r->node.sk);
 	kfree_rcu(r, rcu);
@@ -219,6 +226,7 @@ void fl_receiver_request(struct sock *sk, const struct fl_credit_msg *m)
 	bool knows;
 
 	fl_credit_note(sock_net(sk), FL_CREDIT_N_REQUESTS, 1);
+	fl_credit_reroute(sk);
 	node = fl_credit_find(sk, FL_CREDIT_RECEIVES);
 	r = node ? fl_receiver_of(node) : NULL;
 	if (r && fl_is_off(sock_net(sk)))
@@ -234,13 +242,14 @@ void fl_receiver_request(struct sock *sk, const struct fl_credit_msg *m)
 		fl_receiver_configure(r, m->part);
 	/* who has got no credit yet knows no number */
 	knows = fl_want_told(&r->want, r->known ? m->number : r->want.after,
-			     m->backlog_segs, r->segs) && r->known;
+			     m->backlog_segs, r->segs) && r->known &&
+		fl_credit_ahead(r->want.last, m->number) < FL_RECEIVER_KNOWS_MAX;
 	fl_receiver_wake(r, ktime_get_ns());
 	grant.segs = r->segs;
 	grant.number = r->want.last;
 	spin_unlock_bh(&r->port->lock);
 	if (!knows)
-		fl_credit_send(sk, FL_CREDIT_DSCP_CONTROL, &grant);
+		fl_credit_send(sk, FL_CREDIT_DSCP_CONTROL, &grant, READ_ONCE(tcp_sk(sk)->snd_nxt));
 }
 
 /* So many red segments have been sent: all that have not come are lost, on a fixed path with
@@ -346,6 +355,9 @@ static bool fl_receiver_turn(struct fl_receiver *r, u64 now_ns,
 	u32 gap_ns;
 
 	fl_pacer_unqueue(p, r);
+	/* reset by its peer, but not closed by its owner */
+	if (READ_ONCE(r->node.sk->sk_state) == TCP_CLOSE)
+		return false;
 	if (r->waiting && !fl_receiver_silence(r))
 		return false;
 	if (!fl_want_more(&r->want) || fl_receiver_deaf(r, now_ns)) {

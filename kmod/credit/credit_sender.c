@@ -32,6 +32,10 @@
 #define FL_SENDER_ASK_UNKNOWN	3
 /* The same of a peer that has answered before. */
 #define FL_SENDER_ASK_KNOWN	10
+/* A receiver that has given nothing for so long has forgotten what it was told (it gives up after
+ * some ms).
+ */
+#define FL_SENDER_FORGET	(HZ / 20)
 /* Credits of a receiver's that may be lost in a row: others' numbers are not believed. */
 #define FL_SENDER_AHEAD_MAX	16384
 
@@ -40,7 +44,8 @@ static bool fl_sender_holds_rest(const struct sock *sk)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 
-	if (sk->sk_shutdown & SEND_SHUTDOWN || tp->snd_una != tp->snd_up)
+	if (sk->sk_shutdown & SEND_SHUTDOWN || tp->snd_una != tp->snd_up ||
+	    tp->nonagle & TCP_NAGLE_PUSH)
 		return false;
 	if (tp->nonagle & TCP_NAGLE_CORK)
 		return true;
@@ -134,7 +139,8 @@ void fl_sender_window(struct fl_sender *s)
 		most = s->ops->limit(s);
 		more = min(more, most > out ? most - out : 0);
 	}
-	if (!more && s->ops->room && tp->lost_out <= tp->retrans_out)
+	/* what leaves before there are hooks is not counted */
+	if (!more && s->ops->room && tp->lost_out <= tp->retrans_out && fl_hook_there(sk))
 		more = s->ops->room(s);
 	/* a FIN of its own */
 	if (head && TCP_SKB_CB(head)->tcp_flags & TCPHDR_FIN && !head->len)
@@ -200,6 +206,19 @@ void fl_sender_tail(struct fl_sender *s)
 		fl_sender_watch(s, true);
 }
 
+/* Is the request to be a knock (credit_knock.c)? While the peer has not answered, the second is,
+ * or the first where it is known that the peer has the connection: a peer that had answered the SYN
+ * with a cookie, and got neither our ACK nor the first request, would reset the connection.
+ */
+static bool fl_sender_knocks(const struct fl_sender *s)
+{
+	const struct tcp_sock *tp = tcp_sk(s->node.sk);
+
+	if (s->known)
+		return false;
+	return s->unanswered == (tp->bytes_received || tp->bytes_acked > 1 ? 0 : 1);
+}
+
 /* Tell the receiver what there is to send, 0: stop. Context: socket lock held, BH off or
  * process.
  */
@@ -210,13 +229,16 @@ static void fl_sender_request(struct fl_sender *s, u32 backlog_segs)
 		.part = s->ops->part,
 	};
 	struct sock *sk = s->node.sk;
+	const struct tcp_sock *tp = tcp_sk(sk);
 
 	fl_gate_tell(&s->gate, backlog_segs, &m);
+	s->heard_j = jiffies;
 	WRITE_ONCE(s->asked, s->asked + 1);
 	fl_credit_note(sock_net(sk), FL_CREDIT_N_ASKED, 1);
 	trace_fl_credit_asked(sk, m.backlog_segs, s->unanswered);
 	local_bh_disable();
-	fl_credit_send(sk, FL_CREDIT_DSCP_CONTROL, &m);
+	fl_credit_send(sk, FL_CREDIT_DSCP_CONTROL, &m,
+		       fl_sender_knocks(s) ? tp->snd_una - 1 : tp->snd_nxt);
 	local_bh_enable();
 }
 
@@ -228,6 +250,10 @@ void fl_sender_ask(struct fl_sender *s)
 {
 	u32 backlog_segs = fl_sender_backlog(s->node.sk);
 
+	if (s->gate.told && time_after(jiffies, s->heard_j + FL_SENDER_FORGET)) {
+		s->gate.told = 0;
+		s->forgotten = true;
+	}
 	if (!fl_gate_must_tell(&s->gate, backlog_segs))
 		return;
 	fl_sender_request(s, backlog_segs);
@@ -265,14 +291,16 @@ static void fl_sender_push(struct fl_sender *s)
 	s->pushing = false;
 }
 
-/* What is left over is wasted, unless the device below is full. */
+/* What is left over is wasted, unless it waits for its turn. */
 static void fl_sender_rest(struct fl_sender *s)
 {
 	struct sock *sk = s->node.sk;
 	u64 wasted = s->gate.wasted;
 	u32 due_segs;
 
-	if (test_bit(TSQ_THROTTLED, &sk->sk_tsq_flags))
+	/* the device below, or SO_MAX_PACING_RATE: its timer has them spent */
+	if (test_bit(TSQ_THROTTLED, &sk->sk_tsq_flags) ||
+	    hrtimer_is_queued(&tcp_sk(sk)->pacing_timer))
 		return;
 	for (due_segs = fl_sender_due(s); due_segs && fl_sender_copy(s, due_segs);)
 		due_segs = fl_sender_due(s);
@@ -320,6 +348,8 @@ static void fl_sender_put(struct fl_sender *s, const struct fl_credit_msg *m)
 		return;
 	}
 	s->known = true;
+	s->forgotten = false;
+	s->heard_j = jiffies;
 	WRITE_ONCE(s->newest, m->number);
 	fl_credit_note(net, FL_CREDIT_N_GOT, 1);
 	if (!fl_gate_put(g, READ_ONCE(g->out), m->number, m->segs)) {
@@ -351,8 +381,10 @@ void fl_sender_credit(struct sock *sk, const struct fl_credit_msg *m)
 		return;
 	}
 	if (m->type == FL_CREDIT_GRANT) {
-		/* the number before that of the first credit */
-		if (!s->known) {
+		/* the number before that of the first credit; or of the next, of a receiver that
+		 * is another, or whose credits were lost for long
+		 */
+		if (!s->known || s->unanswered || s->forgotten) {
 			WRITE_ONCE(s->newest, m->number);
 			/* not 0 where another control had credits before us */
 			WRITE_ONCE(s->gate.number, m->number);
@@ -434,6 +466,9 @@ static void fl_sender_silence(struct fl_sender *s)
 	s->tail = false;
 	if (moves) {
 		s->unanswered = 0;
+		/* a process had the socket when they came */
+		if (fl_sender_due(s))
+			fl_sender_spend(s);
 		if (backlog_segs)
 			fl_sender_watch(s, false);
 		else
@@ -454,6 +489,11 @@ static void fl_sender_silence(struct fl_sender *s)
 		fl_sender_send(s);
 		return;
 	}
+	/* a peer may wait for data before it has a connection (TCP_DEFER_ACCEPT) */
+	if (!s->known && !tcp_sk(sk)->packets_out) {
+		fl_snd_cwnd_set(tcp_sk(sk), 1);
+		fl_sender_send(s);
+	}
 	fl_sender_request(s, backlog_segs);
 	fl_sender_watch(s, tail);
 }
@@ -465,7 +505,8 @@ static enum hrtimer_restart fl_sender_fire(struct hrtimer *timer)
 
 	rcu_read_lock();
 	bh_lock_sock(sk);
-	if (!READ_ONCE(s->dead) && !hrtimer_is_queued(timer) && fl_net_stays(sk)) {
+	if (!READ_ONCE(s->dead) && !hrtimer_is_queued(timer) && fl_net_stays(sk) &&
+	    sk->sk_state != TCP_CLOSE) {
 		if (sock_owned_by_user(sk)) {
 			hrtimer_start(timer, ns_to_ktime(FL_SENDER_WAIT_NS),
 				      HRTIMER_MODE_REL_PINNED_SOFT);
@@ -504,6 +545,9 @@ int fl_sender_start(struct sock *sk, struct fl_sender *s,
 	if (err)
 		return err;
 	WRITE_ONCE(s->started, true);
+	fl_hook_use(sk);
+	/* another control may have paced */
+	fl_give_back(sk);
 	fl_tel_reserve(sk, FL_CREDIT_LONG_BYTES);
 	/* the stack's own ECN is not used */
 	INET_ECN_dontxmit(sk);
@@ -526,6 +570,7 @@ void fl_sender_stop(struct sock *sk, struct fl_sender *s)
 		return;
 	WRITE_ONCE(s->started, false);
 	fl_credit_del(&s->node);
+	fl_hook_unuse(sk);
 	/* it may run just now, on any processor; fl_sender_free() waits for it */
 	WRITE_ONCE(s->dead, true);
 	hrtimer_try_to_cancel(&s->timer);

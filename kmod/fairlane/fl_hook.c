@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * When a namespace has the hooks of fl_option.c: while a congestion control of one of
- * its sockets uses them and FL_HOOK_LINGER longer, or while the namespace reflects for
- * all sockets.
+ * When a namespace has the hooks of fl_option.c: while one of its sockets uses them and
+ * FL_HOOK_LINGER longer, as long after somebody has asked for them, or while the namespace
+ * reflects for all sockets.
  *
  * Congestion controls begin in softirq, where hooks cannot be registered, so a work item
  * does it: the first segments of the first socket may go without.
@@ -18,12 +18,27 @@
 /* The next user mostly comes soon. */
 #define FL_HOOK_LINGER	(10 * HZ)
 
+/* Has somebody asked for them not long ago? */
+static bool fl_hook_asked(const struct fl_tel_net *tn)
+{
+	return time_before(jiffies, READ_ONCE(tn->asked_until));
+}
+
 /* Should a namespace have the hooks? */
 static bool fl_hook_wanted(struct fl_tel_net *tn)
 {
 	return !fl_is_off(tn->net) &&
 	       (READ_ONCE(tn->profile->telemetry) == FL_TEL_ALL ||
-		atomic_read(&tn->users));
+		atomic_read(&tn->users) || fl_hook_asked(tn));
+}
+
+/* Have the hooks looked at after a time. Context: any. */
+static void fl_hook_queue(struct fl_tel_net *tn, unsigned long delay)
+{
+	spin_lock_bh(&tn->closing_lock);
+	if (!tn->closing)
+		mod_delayed_work(system_wq, &tn->work, delay);
+	spin_unlock_bh(&tn->closing_lock);
 }
 
 /* Registers the hooks of a namespace, or takes them back. Without memory the next user
@@ -36,40 +51,70 @@ static void fl_hook_work(struct work_struct *work)
 	bool want = fl_hook_wanted(tn);
 
 	if (want == tn->hooked)
-		return;
+		goto out;
 	if (!want)
 		nf_unregister_net_hooks(tn->net, tn->hooks, FL_TEL_HOOKS);
 	else if (nf_register_net_hooks(tn->net, tn->hooks, FL_TEL_HOOKS))
 		return;
 	WRITE_ONCE(tn->hooked, want);
+out:
+	/* asked for by somebody who may find no use for them */
+	if (READ_ONCE(tn->hooked) && fl_hook_asked(tn))
+		fl_hook_queue(tn, FL_HOOK_LINGER + 1);
 }
 
-/* Have the hooks looked at after a time. Context: any. */
-static void fl_hook_queue(struct fl_tel_net *tn, unsigned long delay)
-{
-	spin_lock_bh(&tn->closing_lock);
-	if (!tn->closing)
-		mod_delayed_work(system_wq, &tn->work, delay);
-	spin_unlock_bh(&tn->closing_lock);
-}
-
-/* A congestion control needs the hooks. Context: any. */
-static void fl_hook_use(const struct sock *sk)
+/**
+ * fl_hook_use() - a socket needs the hooks from now on
+ * @sk: the socket
+ *
+ * Context: any.
+ */
+void fl_hook_use(const struct sock *sk)
 {
 	struct fl_tel_net *tn = fl_tel_net_of(sock_net(sk));
 
 	if (atomic_inc_return(&tn->users) == 1 || !READ_ONCE(tn->hooked))
 		fl_hook_queue(tn, 0);
 }
+EXPORT_SYMBOL_GPL(fl_hook_use);
 
 /* ... and does not any more. Context: any. */
-static void fl_hook_unuse(const struct sock *sk)
+void fl_hook_unuse(const struct sock *sk)
 {
 	struct fl_tel_net *tn = fl_tel_net_of(sock_net(sk));
 
 	if (atomic_dec_and_test(&tn->users))
 		fl_hook_queue(tn, FL_HOOK_LINGER);
 }
+EXPORT_SYMBOL_GPL(fl_hook_unuse);
+
+/**
+ * fl_hook_there() - are the hooks there?
+ * @sk: a socket that uses them
+ *
+ * Return: false for the time that it takes to register them, or without memory. Context: any.
+ */
+bool fl_hook_there(const struct sock *sk)
+{
+	return READ_ONCE(fl_tel_net_of(sock_net(sk))->hooked);
+}
+EXPORT_SYMBOL_GPL(fl_hook_there);
+
+/**
+ * fl_hook_ask() - a peer wants to be heard: have the hooks for FL_HOOK_LINGER
+ * @net: the namespace
+ *
+ * Whoever finds a use for them then calls fl_hook_use(). Context: any, RCU.
+ */
+void fl_hook_ask(struct net *net)
+{
+	struct fl_tel_net *tn = fl_tel_net_of(net);
+
+	WRITE_ONCE(tn->asked_until, jiffies + FL_HOOK_LINGER);
+	if (!READ_ONCE(tn->hooked))
+		fl_hook_queue(tn, 0);
+}
+EXPORT_SYMBOL_GPL(fl_hook_ask);
 
 /* What a socket's own IP options take in each segment, bytes. */
 static u32 fl_tel_ip_options(const struct sock *sk)
@@ -225,6 +270,7 @@ static int __net_init fl_hook_net_init(struct net *net)
 		tn->hooks[i].priv = tn;
 	}
 	tn->net = net;
+	tn->asked_until = jiffies;
 	spin_lock_init(&tn->closing_lock);
 	INIT_DELAYED_WORK(&tn->work, fl_hook_work);
 	/* what it has inherited may want them before the first packet */

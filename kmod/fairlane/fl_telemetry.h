@@ -65,7 +65,8 @@ struct fl_tel_counts {
  * @counts: by processor
  * @net: the namespace; this and what follows is fl_hook.c's
  * @hooks: they are given this
- * @users: congestion controls that need the hooks
+ * @users: sockets that need the hooks
+ * @asked_until: somebody wants them until then, jiffies
  * @hooked: the hooks are registered; written by @work
  * @closing: the namespace goes: @work is not queued any more
  * @closing_lock: of @closing
@@ -77,6 +78,7 @@ struct fl_tel_net {
 	struct net *net;
 	struct nf_hook_ops hooks[FL_TEL_HOOKS];
 	atomic_t users;
+	unsigned long asked_until;
 	bool hooked;
 	bool closing;
 	spinlock_t closing_lock;	/* closing */
@@ -146,6 +148,10 @@ struct fl_tel {
 void fl_tel_reserve(struct sock *sk, u32 bytes);
 struct fl_tel *fl_tel_start(struct sock *sk, enum fl_tel_format format);
 void fl_tel_stop(struct sock *sk, struct fl_tel *tel);
+void fl_hook_use(const struct sock *sk);
+void fl_hook_unuse(const struct sock *sk);
+bool fl_hook_there(const struct sock *sk);
+void fl_hook_ask(struct net *net);
 void fl_tel_watch(struct sock *sk, struct fl_tel **tel, bool want);
 void fl_tel_note_fallback(const struct sock *sk);
 

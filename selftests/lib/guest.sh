@@ -129,9 +129,9 @@ nodes()
 {
 	drop_nodes "$@"
 	printf 'netns add %s\n' "$@" | ip -batch - || return 1
-	# receivers reflect whatever their congestion control is
+	# receivers reflect whatever their congestion control is, if the test has not set another telemetry
 	reflect=
-	[ ! -e /proc/sys/net/fairlane/telemetry ] || reflect=net.fairlane.telemetry=2
+	[ ! -e /proc/sys/net/fairlane/telemetry ] || reflect=net.fairlane.telemetry=${telemetry:-2}
 	for n in "$@"; do
 		ip -n "$n" link set lo up || return 1
 		in_ns "$n" sysctl -q -w net.ipv4.ip_forward=1 \

@@ -124,7 +124,8 @@ void fl_loop_back(struct fl_loop *l, u32 number, u64 now_ns)
 
 	loop_time(l, number, now_ns);
 	if (gap < 0) {
-		if (l->dropped)
+		/* -1: a further packet of the newest credit, no late one */
+		if (gap < -1 && l->dropped)
 			l->dropped--;
 		return;
 	}

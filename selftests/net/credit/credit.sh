@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# shellcheck disable=SC2016,SC2086,SC2317,SC3044 # awk; words; called by name; own functions
+# shellcheck disable=SC2016,SC2034,SC2046,SC2086,SC2317,SC3044 # awk; guest.sh's; words; called by name; own functions
 #
 # Controls whose receivers give credit, in virtual time:
 #
@@ -12,6 +12,8 @@ set -u
 # shellcheck disable=SC1090,SC1091 # guest.sh is looked at by itself
 . "${LIB:?the file selftests/lib/guest.sh}"
 : "${MODULES:?folder of the modules}"
+# as a newcomer has it: a host has hooks while it needs them
+telemetry=1
 controls="expresspass flexpass"
 
 load()
@@ -41,7 +43,9 @@ net()
 	sleep 0.01
 	# Address resolution done before anything is timed.
 	flow -c cubic -b 1000 -a 10.0.2.1 > /dev/null &&
-	flow -c cubic -b 1000 -a fd00:2::1 > /dev/null
+	flow -c cubic -b 1000 -a fd00:2::1 > /dev/null &&
+	# and both hosts have the hooks: the first segment of the first flow goes without credit
+	flow -c expresspass -b 1000 > /dev/null
 }
 
 flow() { flowgen -f xa -t xb -a 10.0.2.1 "$@"; }
@@ -536,6 +540,171 @@ test_removal()
 	load || fault "modules cannot be loaded again"
 }
 
+# odd WORDS...: a client of odd.py's in xa
+odd() { in_ns xa python3 ./odd.py "$@" 2>> /run/errors; }
+
+# odd_server WORDS...: a server of odd.py's in xb, until odd_end
+odd_server()
+{
+	# in_ns would be a shell of its own
+	ip netns exec xb python3 ./odd.py "$@" 2> /run/errors &
+	server=$!
+	sleep 0.05
+}
+
+odd_end()
+{
+	kill $server
+	wait $server 2> /dev/null
+}
+
+# Nobody in either namespace has used an option for long, so there are no hooks, and the first
+# request is not seen. A knock brings them.
+test_first_flow()
+{
+	for cc in $controls; do
+		for addr in 10.0.2.1 fd00:2::1 ::ffff:10.0.2.1; do
+			sleep 12
+			asked=$(credit xa asked) seen=$(credit xb requests) got=$(credit xa got)
+			flow -a $addr -c $cc -b 300000 -L 1000 > /run/out || fault "$cc to $addr"
+			complete /run/out 5000
+			first=$(field end 0 /run/out)
+			expect "requests that nobody saw" $(($(credit xa asked) - asked - $(credit xb requests) + seen)) -ge 1
+			expect "credits" $(($(credit xa got) - got)) -ge 50
+			flow -a $addr -c $cc -b 300000 -L 1000 > /run/out || fault "$cc to $addr"
+			echo "# $cc to $addr: $first us, then $(field end 0 /run/out)"
+			expect "us more than the second" $((first - $(field end 0 /run/out))) -le 4000
+		done
+	done
+	expect "flows that fell back" "$(credit xa fallbacks)" -eq 0
+}
+
+# The control is set after the SYN has left; a listener waits for data (TCP_DEFER_ACCEPT). Both
+# are connections as any other.
+test_late_and_deferred()
+{
+	for cc in $controls; do
+		for way in late send; do
+			got=$(credit xa got)
+			odd_server take 6500 $([ $way = late ] || echo defer)
+			expect "control, $way" "$(odd $way $cc 10.0.2.1 6500)" = "$cc"
+			expect "credits, $way" $(($(credit xa got) - got)) -ge 50
+			odd_end
+		done
+	done
+}
+
+# SYN cookies: a request that ends the handshake brings the connection's options back.
+test_cookies()
+{
+	in_ns xb sysctl -q -w net.ipv4.tcp_syncookies=2
+	odd_server answer 6501 3000000
+	for cc in $controls; do
+		ms=$(odd early $cc 10.0.2.1 6501)
+		echo "# $cc: $ms ms"
+		expect "ms for 3 MB from the server" "${ms:-99999}" -le 60
+	done
+	odd_end
+}
+
+# A route that has nothing to do with the connection makes all routes of the receiver old.
+test_new_route()
+{
+	for cc in $controls; do
+		odd_server answer 6502 1
+		odd messages $cc 10.0.2.1 6502 > /run/us &
+		client=$!
+		sleep 0.25
+		in_ns xb ip link add "d$cc" type dummy
+		in_ns xb ip link set "d$cc" up
+		wait $client
+		echo "# $cc: $(cat /run/us) us at most"
+		expect "longest message, us" "$(cat /run/us)" -le 5000
+		odd_end
+	done
+}
+
+# What the control before has left, and what the application asks for.
+test_pacing()
+{
+	for cc in $controls; do
+		flow -c bbr -b -1 2:all:cc=$cc 300:all:mark 400:all:mark > /run/out || fault "$cc after bbr"
+		echo "# bbr, then $cc: $(mark_bytes /run/out 2) bytes in 100 ms"
+		expect "bytes after bbr" "$(mark_bytes /run/out 2)" -ge 10000000
+		odd_server take 6503
+		got=$(credit xa got) wasted=$(credit xa wasted)
+		expect "bytes/s" "$(odd slow $cc 10.0.2.1 6503)" -ge 25000000
+		got=$(($(credit xa got) - got)) wasted=$(($(credit xa wasted) - wasted))
+		echo "# $cc with SO_MAX_PACING_RATE: $got credits, $wasted wasted"
+		expect "permille wasted" $((1000 * wasted / (got + 1))) -le 200
+		odd_end
+	done
+}
+
+# Credits are eaten for six seconds, while red data goes on: the receiver has given up, and so many
+# credits were lost that their numbers are not believed any more. When the path is as before, credits are
+# given and used again.
+test_credits_come_again()
+{
+	flow -c flexpass -b -1 -w 60000@1000 -L 7000 > /run/out &
+	sleep 0.2
+	eating west 'ip tos 0xa0 0xfc'
+	sleep 6
+	tc -n xr qdisc del dev west clsact
+	got=$(credit xa got)
+	sleep 0.5
+	got=$(($(credit xa got) - got))
+	echo "# after 6 s without credits: $got in 500 ms"
+	expect "credits again" $got -ge 5000
+	wait
+}
+
+# The core drops most credits, which are for eight segments that come in packets of their own: the
+# receiver counts a credit once, and its loop finds the rate.
+test_large_credits_lost()
+{
+	for n in xa xb; do
+		in_ns $n sysctl -q -w net.fairlane.line_rate_mbps=10000 net.ipv4.tcp_rmem="4096 16000000 16000000" \
+			net.ipv4.tcp_wmem="4096 16000000 16000000"
+	done
+	in_ns xb sysctl -q -w net.fairlane.research.credit_segs=8
+	for dev in east west; do
+		tc -n xr qdisc replace dev $dev root handle 1: fabric preset flexpass speed 1gbit \
+			band 1 rate 6942kbit burst 212 || fault "no band for credits"
+	done
+	given=$(credit xb given) got=$(credit xa got)
+	flow -c expresspass -b -1 -L 200 > /run/out || fault "no flow"
+	given=$(($(credit xb given) - given)) got=$(($(credit xa got) - got))
+	echo "# $given credits given, $got came"
+	expect "credits that came" $got -ge 1500
+	expect "credits given" $given -le $((2 * got))
+}
+
+# Who has reset, or was reset and not closed by its application, asks for nothing and gives nothing.
+test_resets()
+{
+	for cc in $controls; do
+		odd_server reset 6504
+		odd stay $cc 10.0.2.1 6504 &
+		client=$!
+		sleep 0.1
+		asked=$(credit xa asked)
+		sleep 0.8
+		expect "requests after a reset" $(($(credit xa asked) - asked)) -eq 0
+		wait $client
+		odd_end
+		odd_server keep 6505
+		odd reset $cc 10.0.2.1 6505
+		sleep 0.05
+		given=$(credit xb given) resets=$(counter xa TcpOutRsts)
+		sleep 1
+		expect "credits after a reset" $(($(credit xb given) - given)) -eq 0
+		expect "resets" $(($(counter xa TcpOutRsts) - resets)) -eq 0
+		odd_end
+	done
+	expect "flows that fell back" "$(credit xa fallbacks)" -eq 0
+}
+
 load || exit 1
 if [ $# -gt 0 ]; then
 	run_tests 1 "$@"
@@ -543,5 +712,6 @@ else
 	run_tests 1 credit_pays_for_all accepted data_both_ways stock_buffers one_host held_data \
 		peer_without_credit path_eats data_loss credit_loss reordering duplicates aborts no_way \
 		fast_open switch poor_peers mixed_mtu back_again \
-		forged idle_flows many_idle trace removal
+		forged idle_flows many_idle first_flow late_and_deferred cookies new_route pacing \
+		credits_come_again large_credits_lost resets trace removal
 fi
