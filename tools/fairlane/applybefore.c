@@ -37,14 +37,10 @@ static cJSON *note_read(const char *path)
 
 static void note_write(const char *path, const cJSON *doc)
 {
-	char *part = xprintf("%s.part", path), *text = cJSON_PrintUnformatted(doc);
-	FILE *out;
+	char *text = cJSON_PrintUnformatted(doc);
 
 	mkdir(FOLDER, 0755);
-	out = fopen(part, "we");
-	if (!out || fputs(text, out) < 0 || fclose(out) || rename(part, path))
-		fail_kernel("%s: %s", part, strerror(errno));
-	free(part);
+	write_text(path, text, 0);
 	free(text);
 }
 

@@ -5,11 +5,9 @@
  */
 #include "metrics.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 static const char usage[] =
@@ -92,22 +90,19 @@ static void metrics_print(FILE *out, bool text)
 		fputs("# EOF\n", out);
 }
 
-/* A reader sees the old file or the new one, never half of one. */
+/* For everybody to read: node-exporter is not root. */
 static void metrics_to_file(const char *path)
 {
-	char *part = xprintf("%s.%d", path, getpid());
-	FILE *f = fopen(part, "w");
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
 
-	if (!f)
-		fail_kernel("%s: %s", part, strerror(errno));
-	metrics_print(f, true);
-	if (fchmod(fileno(f), 0644) || ferror(f) || fclose(f) || rename(part, path)) {
-		int err = errno;
-
-		unlink(part);
-		fail_kernel("%s: %s", path, strerror(err));
-	}
-	free(part);
+	if (!out)
+		fail_kernel("out of memory");
+	metrics_print(out, true);
+	fclose(out);
+	write_text(path, text, 0644);
+	free(text);
 }
 
 int cmd_metrics(struct words *w)

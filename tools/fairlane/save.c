@@ -38,21 +38,33 @@ static void write_settings(FILE *out)
 	policy_save(out, NULL);
 }
 
-/* Write a file so that it is complete or the old one. */
-static void save_file(const char *path)
+static void write_file(FILE *out)
 {
-	char *part = xprintf("%s.part", path);
-	FILE *out = fopen(part, "we");
-
-	if (!out)
-		fail_kernel("%s: %s", part, strerror(errno));
 	fprintf(out, "# fairlane %s: read it back by fairlane restore\n",
 		FAIRLANE_VERSION);
 	write_settings(out);
-	if (fflush(out) || fsync(fileno(out)) || fclose(out) ||
-	    rename(part, path))
-		fail_kernel("%s: %s", path, strerror(errno));
-	free(part);
+}
+
+/* What @write prints. */
+static char *settings_text(void (*write)(FILE *out))
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		fail_kernel("out of memory");
+	write(out);
+	fclose(out);
+	return text;
+}
+
+static void save_file(const char *path)
+{
+	char *text = settings_text(write_file);
+
+	write_text(path, text, 0);
+	free(text);
 }
 
 int cmd_save(struct words *w)
@@ -203,20 +215,6 @@ static int try_text(const char *reset, const char *text, const char *name)
 	if (pid < 0 || waitpid(pid, &status, 0) != pid)
 		fail_kernel("fork: %s", strerror(errno));
 	return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_KERNEL;
-}
-
-/* What is set, as the text of a file, or what takes it all back. */
-static char *settings_text(void (*write)(FILE *out))
-{
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-
-	if (!out)
-		fail_kernel("out of memory");
-	write(out);
-	fclose(out);
-	return text;
 }
 
 static void write_reset(FILE *out)

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 #define PRINTF(f, a)	__attribute__((format(printf, f, a)))
@@ -90,6 +91,10 @@ void *xalloc(size_t size);
 void *xgrow(void *array, size_t count, size_t item);
 char *xprintf(const char *fmt, ...) PRINTF(1, 2);
 char *read_text(const char *path);
+
+/* ---- file.c ---------------------------------------------------------------- */
+
+void write_text(const char *path, const char *text, mode_t mode);
 
 /* ---- value.c: values with units ----------------------------------------- */
 

@@ -368,6 +368,10 @@ test_stats()
 		}' /run/a > /run/b
 	[ ! -s /run/b ] || fault "openmetrics: $(cat /run/b)"
 	grep -q '^fairlane_connections{cc="cubic",prio="2",state="none"} 1$' /run/a || fault "no flow in openmetrics"
+	(umask 077 && fl metrics /run/prom) || fault "metrics into a file"
+	expect "mode of a new file" "$(stat -c %a /run/prom)" = 644
+	accepted metrics /dev/null
+	[ -c /dev/null ] || fault "/dev/null is no device any more"
 }
 
 # Switches with a congested port, and a border router whose queues fill.
@@ -476,6 +480,14 @@ test_save_restore()
 	# By way of a file, of stdin, and into another namespace.
 	accepted save /run/three
 	grep -v '^#' /run/three | cmp -s - /run/one || fault "a saved file is different: $(cat /run/three)"
+	# What is there keeps its mode, links and devices stay what they are.
+	chmod 600 /run/three
+	ln -sf three /run/link
+	accepted save /run/link
+	expect "a link and its file" "$(readlink /run/link) $(stat -c %a /run/three)" = 'three 600'
+	accepted save /dev/null
+	[ -c /dev/null ] || fault "/dev/null is no device any more"
+	refused 2 '/dev/full: No space left' save /dev/full
 	fairlane -n cb restore < /run/one || fault "restore of stdin"
 	fairlane -n cb save | cmp -s - /run/one || fault "not the same in another namespace"
 	# What the unit does when it stops.
