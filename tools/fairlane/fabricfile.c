@@ -244,12 +244,15 @@ static void read_port_key(struct yaml_file *r, const char *key,
 	struct fabric_port *p = arg;
 	char *text = yaml_text(r, value, key);
 
-	if (!strcmp(key, "netns"))
+	if (!strcmp(key, "netns")) {
+		if (!text[0])
+			fail("netns: a name is wanted");
 		p->netns = xprintf("%s", text);
-	else if (!strcmp(key, "fabric"))
+	} else if (!strcmp(key, "fabric")) {
 		p->options = xprintf("%s", text);
-	else
+	} else {
 		fail("\"%s\" is not known here: fabric, netns", key);
+	}
 }
 
 static void read_port(struct yaml_file *r, const char *key, yaml_node_t *value,
@@ -297,6 +300,8 @@ static void read_top(struct yaml_file *r, const char *key, yaml_node_t *value,
 		     key);
 	text = yaml_text(r, value, key);
 	if (!strcmp(key, "control")) {
+		if (!text[0])
+			fail("control: the name of a congestion control is wanted");
 		rd->f->control = xprintf("%s", text);
 		rd->f->control_where = xprintf("%s", opt.where);
 	} else if (!strcmp(key, "namespaces")) {

@@ -199,7 +199,7 @@ static void read_policy(struct policy *p, struct words *w)
 					    UINT32_MAX);
 		else if (word_is(w, "comment"))
 			take_word(p->comment, sizeof(p->comment), "comment",
-				  word_value(w, "comment"));
+				  word_text(w, "comment"));
 		else if (word_is(w, "apply"))
 			p->apply = true;
 		else if (!take_ports(w, "sport", p->sport) &&

@@ -69,6 +69,7 @@ void note(const char *fmt, ...) PRINTF(1, 2);
 bool words_left(const struct words *w);
 const char *word_peek(const struct words *w);
 const char *word_next(struct words *w);
+const char *word_text(struct words *w, const char *key);
 const char *word_value(struct words *w, const char *key);
 bool word_is(struct words *w, const char *keyword);
 void words_end(const struct words *w);

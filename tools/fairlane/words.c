@@ -65,12 +65,22 @@ const char *word_next(struct words *w)
 	return words_left(w) ? w->v[w->i++] : "";
 }
 
-/* The value after the word @key, which was just read. */
-const char *word_value(struct words *w, const char *key)
+/* The text after the word @key, which was just read; it may be empty. */
+const char *word_text(struct words *w, const char *key)
 {
 	if (!words_left(w))
 		fail("\"%s\" needs a value", key);
 	return word_next(w);
+}
+
+/* As word_text(), but never "": a condition without a value would hold for everybody. */
+const char *word_value(struct words *w, const char *key)
+{
+	const char *s = word_text(w, key);
+
+	if (!s[0])
+		fail("\"%s\" needs a value, \"\" is none", key);
+	return s;
 }
 
 /* Is the next word @keyword? If so it is used up. */

@@ -151,6 +151,12 @@ test_apply_refusals()
 	everything > /run/before
 	bad 'controls: prioplus\n' 'bad.yaml:1: controls: profile has no "controls"'
 	bad 'noise: 2us\ncontrol: nonsense\n' 'bad.yaml:2: control: nonsense: there is no such'
+	bad 'control: ""\n' 'bad.yaml:1: control: control: the name of a congestion control is wanted'
+	bad 'control:\n' 'bad.yaml:1: control: control: the name of a congestion control is wanted'
+	bad 'classes: {a: {prio: 3, match: {cc: ""}}}\n' 'bad.yaml:1: classes.a.match.cc: "cc" needs a value'
+	bad 'classes: {a: {prio: 3, match: {cgroup: }}}\n' 'bad.yaml:1: classes.a.match.cgroup: "cgroup" needs a value'
+	bad 'limits: {cgroups: {"": 3}}\n' 'bad.yaml:1: limits.cgroups.: "cgroup" needs a value'
+	bad 'ports: {lo: {netns: "", fabric: bands 2}}\n' 'bad.yaml:1: ports.lo.netns: netns: a name is wanted'
 	bad '\n\nnoise: 3\n' 'bad.yaml:3: noise: noise 3: a value with its unit'
 	bad 'noise: 0us\n' 'bad.yaml:1: noise: noise 0us: the range is'
 	bad 'noise: 3us\nnoise: 4us\n' 'bad.yaml:2: key "noise" stands twice'

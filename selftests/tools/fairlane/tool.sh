@@ -160,6 +160,8 @@ test_flow_refusals()
 	refused 1 'dst 10.0.0.1/8: an address' flow show dst 10.0.0.1/8
 	refused 1 'state open: a state of TCP' flow show state open
 	refused 1 'uid nobody-at-all: no such user' flow show uid nobody-at-all
+	refused 1 '"cgroup" needs a value' flow show cgroup ''
+	refused 1 '"from" needs a value' flow set from '' all prio 5
 	refused 1 'what is "nonsense"?' flow show nonsense
 	refused 1 'no command "nonsense"' flow nonsense
 	refused 2 'pid 999999 fd 5: No such process' flow set pid 999999 fd 5 prio 5
@@ -220,6 +222,10 @@ test_policy()
 	refused 1 'family ipv5' policy add family ipv5 prio 1
 	refused 1 'when never' policy add when never prio 1
 	refused 1 'cgroup a/b: a path from the root' policy add cgroup a/b prio 1
+	# an empty condition would hold for everybody
+	for word in cc cgroup src dst sport dport uid dscp when family; do
+		refused 1 "\"$word\" needs a value" policy add "$word" '' prio 1
+	done
 	refused 1 'cc: at most 15 characters' policy add cc 1234567890123456 prio 1
 	refused 1 'comment: at most 63' policy add prio 1 comment "$(printf '%064d' 0)"
 	refused 1 'which one?' policy replace prio 1
@@ -299,6 +305,7 @@ test_limits()
 	refused 1 'prio 16:' limits set prio 16
 	refused 1 'budget 0:' limits set budget 0
 	refused 1 '"budget W"' limits set uid root
+	refused 1 '"cgroup" needs a value' limits set cgroup '' budget 5
 	refused 1 'no such user' limits set uid nobody-at-all budget 5
 	refused 1 'what is "prio"?' limits set uid root budget 5 prio 3
 	accepted limits set prio 4 weight 3 budget 20
