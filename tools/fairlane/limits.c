@@ -202,6 +202,8 @@ static int set_budget(struct words *w, bool cgroup)
 		who = cgroup_word(who);
 	else
 		uid = parse_uid(who);
+	if (cgroup && !is_utf8(who))
+		fail("cgroup: it is not UTF-8");
 	if (!word_is(w, "budget"))
 		fail("limits set %s %s: \"budget W\" or \"budget none\" is wanted",
 		     key, who);

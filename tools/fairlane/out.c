@@ -7,6 +7,52 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
+/* Bytes of the character of UTF-8 that @s begins with; 0: it begins with none. */
+static size_t utf8_bytes(const unsigned char *s)
+{
+	/* by the first byte: how many follow, and the least that they may say */
+	size_t more = s[0] < 0x80 ? 0 : s[0] < 0xe0 ? 1 : s[0] < 0xf0 ? 2 : 3, i;
+	static const uint32_t least[] = { 0, 0x80, 0x800, 0x10000 };
+	uint32_t v = more ? s[0] & 0x3f >> more : s[0];
+
+	if (!s[0] || (s[0] >= 0x80 && s[0] < 0xc0) || s[0] > 0xf4)
+		return 0;
+	for (i = 1; i <= more; i++) {
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+		v = v << 6 | (s[i] & 0x3f);
+	}
+	return v < least[more] || v > 0x10ffff || (v >= 0xd800 && v < 0xe000) ? 0 : more + 1;
+}
+
+bool is_utf8(const char *s)
+{
+	const unsigned char *p = (const unsigned char *)s;
+	size_t n;
+
+	while ((n = utf8_bytes(p)))
+		p += n;
+	return !*p;
+}
+
+/* Names of processes and cgroups may have any bytes, but nobody could read the document: what
+ * is no UTF-8 becomes U+FFFD.
+ */
+static void put_utf8(const char *s)
+{
+	size_t n;
+
+	while (*s) {
+		n = utf8_bytes((const unsigned char *)s);
+		if (n)
+			fwrite(s, 1, n, stdout);
+		else
+			fputs("\xef\xbf\xbd", stdout);
+		s += n ? n : 1;
+	}
+	putchar('\n');
+}
+
 /* Print and release. A reader that went away is no mistake of ours. */
 static void put(cJSON *doc, bool pretty)
 {
@@ -14,7 +60,10 @@ static void put(cJSON *doc, bool pretty)
 
 	if (!text)
 		fail_kernel("out of memory");
-	puts(text);
+	if (is_utf8(text))
+		puts(text);
+	else
+		put_utf8(text);
 	free(text);
 	cJSON_Delete(doc);
 }

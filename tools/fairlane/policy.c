@@ -88,6 +88,8 @@ static void take_word(char *to, size_t size, const char *key, const char *s)
 	for (p = s; *p; p++)
 		if (iscntrl((unsigned char)*p))
 			fail("%s: control characters cannot be in it", key);
+	if (!is_utf8(to))
+		fail("%s: it is not UTF-8", key);
 }
 
 static void take_prefix(struct policy *p, const char *key, const char *s,

@@ -165,6 +165,7 @@ const char *name_of_state(unsigned int state);
 
 /* ---- out.c: JSON --------------------------------------------------------- */
 
+bool is_utf8(const char *s);
 void json_print(cJSON *doc);
 void json_line(cJSON *doc);
 void json_u64(cJSON *obj, const char *key, uint64_t v);

@@ -104,7 +104,7 @@ sinks()
 # its pid is in $opened.
 open_flow()
 {
-	in_ns ca bash -c "exec 5<> /dev/tcp/${1}/${2}; echo \$\$ > /run/opened; sleep 1000" &
+	in_ns ca bash -c "exec 5<> /dev/tcp/${1}/${2}; echo \$\$ > /run/opened; sleep 1000; :" &
 	pids+=($!)
 	sleep 0.1
 	opened=$(cat /run/opened)
@@ -133,6 +133,13 @@ test_flow_show()
 	expect "flows without root" "$(jq length /run/a)" -eq 2
 	json flow_watch -n ca flow watch count 2 interval 1ms > /run/a
 	expect "lines of watch" "$(wc -l < /run/a)" -eq 2
+	# A process may call itself anything; the document is one all the same.
+	in_ns ca bash -c "printf '\\377x' > /proc/self/comm; exec 5<> /dev/tcp/10.0.2.1/5201; echo \$\$ > /run/opened; sleep 1000; :" &
+	pids+=($!)
+	sleep 0.1
+	opened=$(cat /run/opened)
+	expect "a name that is no text" "$(json flow_show -n ca -d flow show pid "$opened" |
+		jq -r --argjson pid "$opened" '.[0].processes[] | select(.pid == $pid).name')" = $'\xef\xbf\xbdx'
 	json flow_watch -n ca top count 1 > /run/a
 	fl top count 1 sort prio | grep -q '^10.0.1.1:.* cubic  *0  *2 ' || fault "top: $(fl top count 1)"
 }
@@ -228,6 +235,8 @@ test_policy()
 	done
 	refused 1 'cc: at most 15 characters' policy add cc 1234567890123456 prio 1
 	refused 1 'comment: at most 63' policy add prio 1 comment "$(printf '%064d' 0)"
+	refused 1 'comment: it is not UTF-8' policy add prio 1 comment $'\377\376'
+	refused 1 'cgroup: it is not UTF-8' policy add cgroup $'/\303' prio 1
 	refused 1 'which one?' policy replace prio 1
 	refused 1 'which one?' policy del
 	refused 2 'no policy of order 5' policy show order 5
@@ -305,6 +314,7 @@ test_limits()
 	refused 1 'prio 16:' limits set prio 16
 	refused 1 'budget 0:' limits set budget 0
 	refused 1 '"budget W"' limits set uid root
+	refused 1 'cgroup: it is not UTF-8' limits set cgroup $'/a\377' budget 5
 	refused 1 '"cgroup" needs a value' limits set cgroup '' budget 5
 	refused 1 'no such user' limits set uid nobody-at-all budget 5
 	refused 1 'what is "prio"?' limits set uid root budget 5 prio 3

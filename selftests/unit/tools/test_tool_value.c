@@ -212,6 +212,28 @@ TEST(states)
 		CHECK(strcmp(name_of_state(i), "unknown"));
 }
 
+/* As RFC 3629 has it. */
+TEST(utf8)
+{
+	static const char *const good[] = {
+		"", "a", "\x7f", "\xc2\x80", "\xdf\xbf", "\xe0\xa0\x80", "\xed\x9f\xbf",
+		"\xee\x80\x80", "\xef\xbf\xbf", "\xf0\x90\x80\x80", "\xf4\x8f\xbf\xbf",
+		"S\xc3\xb6ze \xe2\x82\xac",
+	};
+	static const char *const bad[] = {
+		"\x80", "\xbf", "\xc0\x80", "\xc1\xbf", "\xc2", "\xc2z", "\xe0\x9f\xbf",
+		"\xe2\x82", "\xed\xa0\x80", "\xed\xbf\xbf", "\xf0\x8f\xbf\xbf",
+		"\xf0\x90\x80", "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xff\xfe", "a\xff",
+		"\xf8\x88\x80\x80\x80",
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(good); i++)
+		CHECK(is_utf8(good[i]));
+	for (i = 0; i < ARRAY_SIZE(bad); i++)
+		CHECK(!is_utf8(bad[i]));
+}
+
 /* Random text: readers say yes or no. Sanitizers watch. */
 TEST(noise)
 {
