@@ -203,11 +203,14 @@ static void read_file(struct reading *r)
 	FILE *f = strcmp(r->f.name, "-") ? fopen(r->f.name, "r") : stdin;
 	char *text = NULL, *rest, *word;
 	size_t room = 0;
+	ssize_t len;
 
 	if (!f)
 		fail("load: %s: %s", r->f.name, strerror(errno));
-	while (getline(&text, &room, f) >= 0) {
+	while ((len = getline(&text, &room, f)) >= 0) {
 		r->line++;
+		if (strlen(text) != (size_t)len)
+			wrong(r, "it has a NUL byte, this is no text");
 		word = strtok_r(text, " \t\n", &rest);
 		if (!word || word[0] == '#')
 			continue;

@@ -227,7 +227,7 @@ static void write_reset(FILE *out)
 /* All of a file, or of stdin. */
 static char *read_input(const char *path)
 {
-	char *text = read_text(path);
+	char *text = read_written(path);
 
 	if (!text)
 		fail_kernel("%s: %s", path, strerror(errno));

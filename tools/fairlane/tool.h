@@ -92,6 +92,7 @@ void *xalloc(size_t size);
 void *xgrow(void *array, size_t count, size_t item);
 char *xprintf(const char *fmt, ...) PRINTF(1, 2);
 char *read_text(const char *path);
+char *read_written(const char *path);
 
 /* ---- file.c ---------------------------------------------------------------- */
 

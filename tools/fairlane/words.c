@@ -206,8 +206,8 @@ char *xprintf(const char *fmt, ...)
 	return s;
 }
 
-/* A file as a string ("-": stdin), or NULL (errno says why). */
-char *read_text(const char *path)
+/* A file with a NUL behind it ("-": stdin), or NULL (errno says why). */
+static char *read_bytes(const char *path, size_t *size)
 {
 	FILE *f = strcmp(path, "-") ? fopen(path, "re") : stdin;
 	size_t len = 0, got;
@@ -229,5 +229,27 @@ char *read_text(const char *path)
 	}
 	if (f != stdin)
 		fclose(f);
+	*size = len;
+	return s;
+}
+
+/* A file as a string ("-": stdin), or NULL (errno says why). */
+char *read_text(const char *path)
+{
+	size_t size;
+
+	return read_bytes(path, &size);
+}
+
+/* As read_text(), of a file that people write: what is behind a NUL byte would be lost, so that
+ * one ends the program.
+ */
+char *read_written(const char *path)
+{
+	size_t size;
+	char *s = read_bytes(path, &size);
+
+	if (s && strlen(s) != size)
+		fail("%s: it has a NUL byte, this is no text", path);
 	return s;
 }

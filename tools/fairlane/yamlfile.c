@@ -64,18 +64,27 @@ void yaml_pairs(struct yaml_file *r, yaml_node_t *map, const char *what,
 	}
 }
 
+/* The next document of the file. */
+static void load(struct yaml_file *r, yaml_parser_t *parser, yaml_document_t *doc)
+{
+	if (!yaml_parser_load(parser, doc))
+		fail("%s:%zu: no valid YAML: %s", r->path,
+		     parser->problem_mark.line + 1, parser->problem);
+}
+
 /**
  * yaml_open() - read a file
  * @r: is filled
  * @path: the file, "-": stdin
  *
- * Return: its root; what is no YAML ends the program, with its line.
+ * Return: its root; what is no YAML, or more than one document, ends the program, with its line.
  */
 yaml_node_t *yaml_open(struct yaml_file *r, const char *path)
 {
-	char *text = read_text(path);
-	yaml_parser_t parser;
+	char *text = read_written(path);
 	yaml_node_t *root;
+	yaml_document_t rest;
+	yaml_parser_t parser;
 
 	r->path = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
 	r->key[0] = 0;
@@ -85,12 +94,15 @@ yaml_node_t *yaml_open(struct yaml_file *r, const char *path)
 		fail_kernel("out of memory");
 	yaml_parser_set_input_string(&parser, (unsigned char *)text,
 				     strlen(text));
-	if (!yaml_parser_load(&parser, &r->doc))
-		fail("%s:%zu: no valid YAML: %s", r->path,
-		     parser.problem_mark.line + 1, parser.problem);
+	load(r, &parser, &r->doc);
 	root = yaml_document_get_root_node(&r->doc);
 	if (!root)
 		fail("%s is empty", path);
+	load(r, &parser, &rest);
+	if (yaml_document_get_root_node(&rest))
+		fail("%s:%zu: a second document begins (---), one is wanted", r->path,
+		     rest.start_mark.line + 1);
+	yaml_document_delete(&rest);
 	yaml_parser_delete(&parser);
 	free(text);
 	return root;

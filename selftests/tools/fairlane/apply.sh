@@ -180,6 +180,11 @@ test_apply_refusals()
 	bad 'ports: {lo: {netns: nonono, fabric: bands 99}}\n' 'bad.yaml:1: ports.lo: bands must be 1 to 16'
 	bad 'ports: {lo: {netns: /etc/passwd/x, fabric: bands 2}}\n' 'bad.yaml:1: ports.lo: network namespace "/etc/passwd/x": Not a directory' 2
 	bad '' '/run/bad.yaml is empty'
+	bad 'noise: 2us\n---\nnoise: 3us\n' 'bad.yaml:2: a second document begins'
+	bad 'noise: 2us\n...\n}\n' 'bad.yaml:3: no valid YAML'
+	bad 'noise: 2us\n\0\nnonsense: 3\n' '/run/bad.yaml: it has a NUL byte'
+	printf -- '---\njobs: {a: {flows: [{dport: 1}]}}\n---\njobs: {}\n' > /run/jobs.yaml
+	refused 1 'jobs.yaml:3: a second document begins' weight coflow jobs /run/jobs.yaml once
 	refused 1 '/run/nothing: No such file' apply /run/nothing
 	refused 1 'nothing else goes with it' apply --undo $file
 	ip netns exec ca setpriv --reuid=65534 --regid=65534 --clear-groups fairlane apply $file > /run/out 2>&1

@@ -403,6 +403,9 @@ test_fabric_show()
 	lablink-ctl set east netns cr rate 200mbit || fault "rate"
 	tc -n cr qdisc add dev west root handle 1: fabric switch 3 switch-port 0 frames tell band 1 queue isolate || fault "west"
 	tc -n cr qdisc add dev east root handle 1: fabric switch 3 switch-port 1 hop-rtt 10us band 1 queue isolate || fault "east"
+	printf 'switch 3\0\nroute 3 port 0 to 10.0.1.0/24\n' > /run/routes
+	fairlane -n cr fabric load /run/routes > /run/out 2>&1
+	expect "exit status with a NUL byte" $? -eq 1
 	printf '%s\n' 'switch 3' 'route 3 port 0 to 10.0.1.0/24' 'route 3 port 1 to 10.0.2.0/24' | in_ns cr fairlane fabric load - > /run/out ||
 		fault "load: $(cat /run/out)"
 	flowgen -f ca -t cb -a 10.0.2.1 -p 5301 -c cubic -b -1 -L 60 > /dev/null &
@@ -523,6 +526,9 @@ test_save_restore()
 	refused 1 'only "policy add"' restore /run/wrong
 	refused 2 'No such file' restore /run/nothing
 	refused 1 'line 1: ' restore --check /run/wrong
+	printf 'limits set prio 3\n\0\nnonsense\n' > /run/wrong
+	refused 1 '/run/wrong: it has a NUL byte' restore --check /run/wrong
+	refused 1 '/run/wrong: it has a NUL byte' restore /run/wrong
 	accepted restore --check /run/one
 	fl save | cmp -s - /run/one || fault "a refused file has changed something: $(fl save | diff - /run/one)"
 	# An empty file is no settings at all.
