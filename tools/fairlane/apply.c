@@ -100,9 +100,11 @@ static cJSON *lines_missing(const char *from, const char *other)
 	return list;
 }
 
-/* A line for the namespace that is different; "state" is what it is now, for --undo. */
+/* A line for the namespace that is different; "state" is what it is now, for --undo. @code: of
+ * the change.
+ */
 static void record(const struct apply *a, const char *name, const char *now,
-		   const char *control, bool other)
+		   const char *control, bool other, int code)
 {
 	cJSON *obj = cJSON_CreateObject(), *state;
 	char *text;
@@ -120,6 +122,8 @@ static void record(const struct apply *a, const char *name, const char *now,
 				     cJSON_CreateString(text));
 		free(text);
 	}
+	if (code)
+		cJSON_AddTrueToObject(obj, "failed");
 	state = cJSON_AddObjectToObject(obj, "state");
 	text = netns_number();
 	cJSON_AddStringToObject(state, "number", text);
@@ -160,10 +164,10 @@ static int apply_here(const char *name, void *arg)
 	bool other = a->control && strcmp(control, a->control);
 	int code = EXIT_OK;
 
-	if (settings || other)
-		record(a, name, now, control, other);
 	if (!a->dry_run)
 		code = make_here(a, name, settings, other);
+	if (settings || other)
+		record(a, name, now, control, other, code);
 	free(now);
 	free(control);
 	return code;
@@ -272,14 +276,21 @@ const char *text_at(const cJSON *obj, const char *key)
 	return s ? s : "";
 }
 
+/* What a line about @item ends with. */
+static const char *outcome(const cJSON *item, bool dry_run)
+{
+	if (cJSON_GetObjectItem(item, "missing"))
+		return ": it is not there yet; apply again when it comes";
+	if (dry_run)
+		return "";
+	return cJSON_GetObjectItem(item, "failed") ? ": failed" : ": changed";
+}
+
 static void print_port(const cJSON *port, bool dry_run)
 {
 	printf("port %s%s%s%s\n", text_at(port, "dev"),
 	       cJSON_GetObjectItem(port, "netns") ? " in " : "",
-	       text_at(port, "netns"),
-	       cJSON_GetObjectItem(port, "missing") ?
-	       ": it is not there yet; apply again when it comes" :
-	       dry_run ? "" : ": changed");
+	       text_at(port, "netns"), outcome(port, dry_run));
 	if (!dry_run || cJSON_GetObjectItem(port, "missing"))
 		return;
 	if (text_at(port, "from")[0])
@@ -297,7 +308,7 @@ static void print_changes(cJSON *doc, const char *path, bool dry_run)
 	}
 	cJSON_ArrayForEach(item, cJSON_GetObjectItem(doc, "namespaces")) {
 		printf("namespace %s%s\n", text_at(item, "netns"),
-		       dry_run ? "" : ": changed");
+		       outcome(item, dry_run));
 		if (!dry_run)
 			continue;
 		print_lines(cJSON_GetObjectItem(item, "remove"), '-');

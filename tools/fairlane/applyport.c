@@ -120,6 +120,36 @@ void port_missing(const struct fabric_port *p, cJSON *list)
 	cJSON_AddItemToArray(list, obj);
 }
 
+/* Options change without loss. One that is there but not in the file can only be taken
+ * back by making the queue anew. @now: as it is; NULL: no fabric, and what there is stays
+ * unless tc takes the fabric. Return: an exit code.
+ */
+static int port_change(const struct fabric_port *p, const char *wanted, const char *now)
+{
+	bool ours = now, done = false;
+	char said[1024] = "", *text;
+	int tries;
+
+	for (tries = 0; tries < 2 && !done && (!tries || ours); tries++) {
+		if (tries)
+			port_del(p->dev);
+		text = port_set(p->dev, p->options, said, sizeof(said)) ? NULL :
+		       port_text(p->dev);
+		ours |= !!text;
+		done = text && !strcmp(text, wanted);
+		free(text);
+	}
+	if (done)
+		return EXIT_OK;
+	fprintf(stderr, "Error: %s%s\n", p->where, said[0] ? said :
+		"the port is not what the file wants, although tc took it");
+	if (ours)
+		port_del(p->dev);
+	if (now)
+		port_set(p->dev, now, said, sizeof(said));
+	return EXIT_KERNEL;
+}
+
 /**
  * port_make() - make a port what a file wants
  * @p: the port
@@ -127,47 +157,33 @@ void port_missing(const struct fabric_port *p, cJSON *list)
  * @dry_run: change nothing
  * @list: gets what is different; untouched if nothing is
  *
- * Options change without loss. One that is there but not in the file can only be taken
- * back by making the queue anew.
- *
- * Return: an exit code.
+ * Return: an exit code. Where a change fails, a fabric that was there is again.
  */
 int port_make(const struct fabric_port *p, const char *wanted, bool dry_run,
 	      cJSON *list)
 {
-	char *now, said[1024] = "";
+	int code = EXIT_OK;
 	cJSON *obj;
-	int tries;
+	char *now;
 
 	if (!if_nametoindex(p->dev)) {
 		port_missing(p, list);
 		return EXIT_OK;
 	}
 	now = port_text(p->dev);
-	if (now && !strcmp(now, wanted)) {
-		free(now);
-		return EXIT_OK;
-	}
-	obj = port_json(p);
-	if (now)
-		cJSON_AddStringToObject(obj, "from", now);
-	else
-		cJSON_AddNullToObject(obj, "from");
-	cJSON_AddStringToObject(obj, "to", wanted);
-	cJSON_AddItemToArray(list, obj);
-	for (tries = 0; tries < 2 && !dry_run; tries++) {
-		if (tries)
-			port_del(p->dev);
-		free(now);
-		now = port_set(p->dev, p->options, said, sizeof(said)) ? NULL :
-		      port_text(p->dev);
-		if (now && !strcmp(now, wanted))
-			break;
+	if (!now || strcmp(now, wanted)) {
+		obj = port_json(p);
+		if (now)
+			cJSON_AddStringToObject(obj, "from", now);
+		else
+			cJSON_AddNullToObject(obj, "from");
+		cJSON_AddStringToObject(obj, "to", wanted);
+		if (!dry_run)
+			code = port_change(p, wanted, now);
+		if (code)
+			cJSON_AddTrueToObject(obj, "failed");
+		cJSON_AddItemToArray(list, obj);
 	}
 	free(now);
-	if (tries < 2)
-		return EXIT_OK;
-	fprintf(stderr, "Error: %s%s\n", p->where, said[0] ? said :
-		"the port is not what the file wants, although tc took it");
-	return EXIT_KERNEL;
+	return code;
 }

@@ -101,6 +101,26 @@ static const char *find_word(const char *text, const char *word)
 	return NULL;
 }
 
+/* Are the options a preset, and what it may be told of the line? The word "speed" behind them is
+ * the preset's, which does not ask the device itself, and nothing of theirs needs the device's.
+ */
+static bool is_preset(const char *options)
+{
+	char *words = xprintf("%s", options), *save;
+	char *word = strtok_r(words, " \t\n", &save);
+	bool preset = word && !strcmp(word, "preset");
+
+	/* its name */
+	if (preset)
+		strtok_r(NULL, " \t\n", &save);
+	while (preset && (word = strtok_r(NULL, " \t\n", &save))) {
+		preset = !strcmp(word, "mtu") || !strcmp(word, "segs");
+		strtok_r(NULL, " \t\n", &save);
+	}
+	free(words);
+	return preset;
+}
+
 /* The options of a port for a device that tells no speed: with that of its own, if it has one and
  * they name none. Options of bands are the last. Return: to be freed.
  */
@@ -113,7 +133,7 @@ static char *options_for(const struct fabric_port *p, const struct device *devic
 	if (!bands)
 		bands = p->options + strlen(p->options);
 	port = xprintf("%.*s", (int)(bands - p->options), p->options);
-	if (!mbps || find_word(port, "speed") || find_word(port, "rate"))
+	if (!mbps || find_word(port, "speed") || find_word(port, "rate") || is_preset(port))
 		all = xprintf("%s", p->options);
 	else
 		all = xprintf("%s speed %umbit %s", port, mbps, bands);

@@ -179,6 +179,13 @@ test_apply_refusals()
 	bad 'ports: {lo: {fabri: x}}\n' 'bad.yaml:1: ports.lo.fabri: "fabri" is not known here'
 	bad 'ports: {lo: {netns: nonono, fabric: bands 99}}\n' 'bad.yaml:1: ports.lo: bands must be 1 to 16'
 	bad 'ports: {lo: {netns: /etc/passwd/x, fabric: bands 2}}\n' 'bad.yaml:1: ports.lo: network namespace "/etc/passwd/x": Not a directory' 2
+	# a preset does not ask the device, whether there is one or not
+	bad 'ports: {swp9: preset flexpass}\n' "bad.yaml:1: ports.swp9: fabric: preset flexpass needs the device's speed, or a rate"
+	ip link add swp9 type veth peer name swp9b || fault "no veth"
+	for words in flexpass 'flexpass mtu 9000' 'expresspass band 2 weight 3'; do
+		bad "ports: {swp9: preset $words}\n" "bad.yaml:1: ports.swp9: fabric: preset ${words%% *} needs the device's speed, or a rate"
+	done
+	ip link del swp9
 	bad '' '/run/bad.yaml is empty'
 	bad 'noise: 2us\n---\nnoise: 3us\n' 'bad.yaml:2: a second document begins'
 	bad 'noise: 2us\n...\n}\n' 'bad.yaml:3: no valid YAML'
@@ -191,6 +198,40 @@ test_apply_refusals()
 	expect "exit status without root" $? -eq 2
 	grep -q 'needs root' /run/out || fault "without root: $(cat /run/out)"
 	expect "after all these" "$(everything | diff - /run/before)" = ''
+}
+
+# A port that tc refuses when all was tried: it is told, what was there before is there again, and
+# the others are changed.
+test_apply_port_fails()
+{
+	load_modules sch_fabric
+	ip link add swp9 type veth peer name swp9b || fault "no veth"
+	printf 'ports:\n  swp9: limit 2mb\n  lo: bands 2\n' > $file
+	fairlane apply $file > /run/out 2>&1 || fault "apply: $(cat /run/out)"
+	tc qdisc show dev swp9 > /run/before
+	mkdir -p /run/refusing
+	{
+		echo '#!/bin/sh'
+		echo 'case "$*" in *"replace dev swp9 "*"limit 3mb"*) echo "Error: not today"; exit 2 ;; esac'
+		echo "exec $(command -v tc) \"\$@\""
+	} > /run/refusing/tc
+	chmod 755 /run/refusing/tc
+	sed -i 's/limit 2mb/limit 3mb/; s/bands 2/bands 3/' $file
+	PATH=/run/refusing:$PATH fairlane apply $file > /run/out 2> /run/err
+	expect "exit status" $? -eq 2
+	expect "told" "$(cat /run/out)" = "$(printf 'port swp9: failed\nport lo: changed')"
+	grep -qx 'Error: fabric.yaml:2: ports.swp9: Error: not today' /run/err || fault "says $(cat /run/err)"
+	expect "the queue before" "$(tc qdisc show dev swp9 | diff - /run/before)" = ''
+	tc qdisc show dev lo | grep -q 'fabric .*bands 3' || fault "lo: $(tc qdisc show dev lo)"
+	PATH=/run/refusing:$PATH fairlane -j apply $file > /run/a 2> /run/err
+	expect "in JSON" "$(jq -c '[.ports[] | [.dev, .failed]]' /run/a)" = '[["swp9",true]]'
+	sed 's/^/#json apply /' /run/a >&9
+	# another queue than ours
+	tc qdisc replace dev swp9 root handle 5: pfifo limit 77
+	PATH=/run/refusing:$PATH fairlane apply $file > /run/out 2> /run/err
+	tc qdisc show dev swp9 | grep -q 'pfifo 5: root .*limit 77p' || fault "swp9: $(tc qdisc show dev swp9)"
+	undo
+	ip link del swp9
 }
 
 # A new namespace has it all before it has a device; it goes its own way then.
