@@ -16,8 +16,10 @@
  *	  swp1: preset prio8 limit 2mb
  */
 #include "fabricfile.h"
+#include "ask.h"
 #include "yamlfile.h"
 
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,6 +35,7 @@
  * @n: how many words these are
  * @match: conditions of the class; NULL: none
  * @step: the policy that is being made
+ * @said: struct saying of all that may stand in the file once, a tree
  */
 struct reading {
 	struct fabric_file *f;
@@ -42,6 +45,17 @@ struct reading {
 	int n;
 	yaml_node_t *match;
 	struct fabric_step *step;
+	void *said;
+};
+
+/**
+ * struct saying - something that may stand in the file once
+ * @what: in one form, whatever words the file has for it
+ * @where: file, line and key
+ */
+struct saying {
+	char *what;
+	char *where;
 };
 
 static struct fabric_step *step_new(struct fabric_file *f)
@@ -70,6 +84,59 @@ static void step_words(struct fabric_step *s, const char *const *list)
 		step_word(s, *list++);
 }
 
+/* ---- what stands twice -------------------------------------------------------- */
+
+static int by_what(const void *a, const void *b)
+{
+	return strcmp(((const struct saying *)a)->what, ((const struct saying *)b)->what);
+}
+
+static void saying_free(void *s)
+{
+	free(((struct saying *)s)->what);
+	free(((struct saying *)s)->where);
+	free(s);
+}
+
+/* The file says @what here, which is freed. A second time is a mistake, in other words too. */
+static void say_once(struct reading *rd, char *what)
+{
+	struct saying *s = xalloc(sizeof(*s)), **found;
+	size_t len = strlen(opt.where);
+
+	s->what = what;
+	s->where = xprintf("%.*s", len > 2 ? (int)len - 2 : 0, opt.where);
+	found = tsearch(s, &rd->said, by_what);
+	if (!found)
+		fail_kernel("out of memory");
+	if (*found != s)
+		fail("it stands twice, the other one is %s", (*found)->where);
+}
+
+/* A prefix in one form; no prefix is told when the commands are tried. */
+static const char *one_prefix(const char *s)
+{
+	struct prefix p;
+
+	return parse_prefix(s, false, &p) ? show_prefix(&p) : s;
+}
+
+/* A user or a cgroup in one form. To be freed. */
+static char *one_owner(const char *kind, const char *s)
+{
+	size_t len;
+
+	if (!strcmp(kind, "uid"))
+		return xprintf("uid %u", parse_uid(s));
+	if (!s[0])
+		return xprintf("cgroup");
+	s = cgroup_word(s);
+	len = strlen(s);
+	while (len > 1 && s[len - 1] == '/')
+		len--;
+	return xprintf("cgroup %.*s", (int)len, s);
+}
+
 /* ---- settings and paths ---------------------------------------------------- */
 
 static void read_setting(struct yaml_file *r, const char *key,
@@ -77,8 +144,12 @@ static void read_setting(struct yaml_file *r, const char *key,
 {
 	struct reading *rd = arg;
 	const char *text = yaml_text(r, value, key);
-	struct fabric_step *s = step_new(rd->f);
+	struct fabric_step *s;
 
+	/* with its unit or without, for researchers or not */
+	say_once(rd, xprintf("setting %s %.*s", rd->name ? one_prefix(rd->name) : "-",
+			     (int)setting_stem(key), key));
+	s = step_new(rd->f);
 	step_words(s, (const char *const []){ "profile", "set", NULL });
 	if (rd->name)
 		step_words(s, (const char *const []){ "dst", rd->name, NULL });
@@ -90,6 +161,8 @@ static void read_path(struct yaml_file *r, const char *key, yaml_node_t *value,
 {
 	struct reading *rd = arg;
 
+	yaml_at(r, value);
+	say_once(rd, xprintf("path %s", one_prefix(key)));
 	rd->name = key;
 	yaml_pairs(r, value, key, read_setting, rd);
 	rd->name = NULL;
@@ -103,6 +176,7 @@ static void read_budget(struct yaml_file *r, const char *key,
 	struct reading *rd = arg;
 	const char *text = yaml_text(r, value, key);
 
+	say_once(rd, one_owner(rd->name, key));
 	step_words(step_new(rd->f), (const char *const []){
 		"limits", "set", rd->name, key, "budget", text, NULL });
 }
@@ -224,6 +298,10 @@ static void read_class(struct yaml_file *r, const char *key,
 	} else if (rd->match->type != YAML_SEQUENCE_NODE) {
 		fail("match: conditions are wanted, or a list of such");
 	} else {
+		/* no policy at all would come of it */
+		if (rd->match->data.sequence.items.start ==
+		    rd->match->data.sequence.items.top)
+			fail("match: the list is empty; leave it out for all sockets");
 		for (item = rd->match->data.sequence.items.start;
 		     item < rd->match->data.sequence.items.top; item++) {
 			yaml_at(r, yaml_node(r, *item));
@@ -331,6 +409,7 @@ void fabric_file_read(struct fabric_file *f, const char *path)
 	f->all = true;
 	yaml_pairs(&r, root, "the file", read_top, &rd);
 	yaml_close(&r);
+	tdestroy(rd.said, saying_free);
 }
 
 void fabric_file_free(struct fabric_file *f)

@@ -337,17 +337,25 @@ static bool has_unit(const char *name)
 	       ends_with(name, "_mbps");
 }
 
+/* How many characters of a setting's name are not its unit. */
+size_t setting_stem(const char *name)
+{
+	static const char *const units[] = { "_ns", "_us", "_mbps", "_bytes", "_permille" };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(units); i++)
+		if (ends_with(name, units[i]))
+			return strlen(name) - strlen(units[i]);
+	return strlen(name);
+}
+
 /* Is @word the setting @name, perhaps without its unit? */
 static bool names_setting(const char *word, const char *name)
 {
 	size_t len = strlen(word);
 
-	if (!strcmp(word, name))
-		return true;
-	return !strncmp(word, name, len) && name[len] == '_' &&
-	       (!strcmp(name + len, "_ns") || !strcmp(name + len, "_us") ||
-		!strcmp(name + len, "_mbps") || !strcmp(name + len, "_bytes") ||
-		!strcmp(name + len, "_permille"));
+	return !strcmp(word, name) ||
+	       (len == setting_stem(name) && !strncmp(word, name, len));
 }
 
 static void read_wish(struct wish *wish, const struct profile *known,

@@ -322,6 +322,9 @@ int cmd_fabric(struct words *w);
 int cmd_metrics(struct words *w);
 int cmd_apply(struct words *w);
 
+/* profile.c */
+size_t setting_stem(const char *name);
+
 /* fabric.c */
 cJSON *fabric_read(void);
 
