@@ -16,7 +16,8 @@ static const char usage[] =
 "WHICH:    pid PID fd FD | FILTER, which must fit one flow | FILTER all\n"
 "SETTINGS: [prio N] [weight W] [base-rtt TIME] [line-rate RATE] [deadline TIME],\n"
 "          each also \"default\"; or cc NAME, alone: another congestion control, live\n"
-"set also knows [from CC]: flows that have it, [share P%] with all: a part of them\n"
+"set also knows [from CC]: flows that have it, as cc NAME beside settings means, too;\n"
+"[share P%] with all: a part of them\n"
 "show and watch need no root and work without the module as far as they can.\n";
 
 /* " weight 2.5 (policy 3)" unless it is a default. */

@@ -79,7 +79,9 @@ static const char *set_control_of(const struct fairlane_flow *f,
 	return refused;
 }
 
-/* How many of @n flows are as they were to be; @what and @more say how. */
+/* How many of @n flows are as they were to be; @what and @more say how. One flow that was named is
+ * not worth a word.
+ */
 static void say_changed(size_t n, size_t refused, const char *what, const char *more)
 {
 	if (opt.json) {
@@ -88,7 +90,7 @@ static void say_changed(size_t n, size_t refused, const char *what, const char *
 		json_u64(doc, "matched", n);
 		json_u64(doc, "changed", n - refused);
 		json_print(doc);
-	} else if (n > 1) {
+	} else if (n != 1) {
 		printf("%zu of %zu flows %s%s\n", n - refused, n, what, more);
 	}
 }
@@ -245,6 +247,20 @@ static void take_control(struct order *o, const char *from)
 		fail("flow set: nothing to set (prio, weight, base-rtt, line-rate, deadline, cc)");
 }
 
+/* A control that nobody can have is a mistake, not a filter that fits nothing. */
+static void need_control(const char *name)
+{
+	char *text = read_text("/proc/sys/net/ipv4/tcp_available_congestion_control"), *save, *s;
+
+	for (s = text ? strtok_r(text, "\n ", &save) : NULL; s; s = strtok_r(NULL, "\n ", &save))
+		if (!strcmp(s, name))
+			break;
+	if (text && !s)
+		fail_kernel("from %s: there is no such congestion control, so no flow has it",
+			    name);
+	free(text);
+}
+
 static void read_order(struct order *o, struct words *w)
 {
 	const char *from = NULL;
@@ -267,6 +283,8 @@ static void read_order(struct order *o, struct words *w)
 			words_end(w);
 	}
 	take_control(o, from);
+	if (from)
+		need_control(from);
 	if (o->fd >= 0 && (o->filter.listed || o->all))
 		fail("flow set: pid and fd name one socket, there is nothing to filter");
 	if (o->fd < 0 && !o->filter.listed && !o->all)

@@ -418,6 +418,9 @@ test_flow_cc()
 	refused 1 'share 5: a part' flow set dport 5201 cc cubic share 5 all
 	# with something else to set it is one that the flow must have, as in flow show
 	refused 2 'no flow fits' flow set dport 5201 cc cubic prio 3
+	expect "all of none" "$(fl flow set dport 5201 all cc cubic prio 3)" = '0 of 0 flows changed'
+	expect "another for none" "$(fl flow set dport 1 all cc reno)" = '0 of 0 flows have reno'
+	refused 2 'from nonsense: there is no such congestion control' flow set from nonsense cc cubic all
 	accepted flow set dport 5201 cc reno prio 3
 	expect "prio" "$(field 5201 prio) $(field 5201 cc)" = '3 reno'
 	cgroup canary
