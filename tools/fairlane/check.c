@@ -448,7 +448,7 @@ int cmd_check(struct words *w)
 	if (words_help(w, usage))
 		return EXIT_OK;
 	if (words_left(w))
-		path = word_next(w);
+		path = word_file(w);
 	words_end(w);
 	found = check_all(&doc, path);
 	if (opt.json) {

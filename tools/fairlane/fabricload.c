@@ -434,7 +434,7 @@ static unsigned int tell_here(const struct fabric_file *f, const cJSON *here)
 
 int cmd_fabric_load(struct words *w)
 {
-	struct reading r = { .f.name = words_left(w) ? word_next(w) : NULL };
+	struct reading r = { .f.name = words_left(w) ? word_file(w) : NULL };
 	unsigned int told;
 	cJSON *here;
 

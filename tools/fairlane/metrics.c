@@ -113,9 +113,9 @@ int cmd_metrics(struct words *w)
 		return EXIT_OK;
 	if (opt.json)
 		fail("metrics: it has a format of its own; stats and flow show have JSON");
-	path = words_left(w) ? word_next(w) : NULL;
+	path = words_left(w) ? word_file(w) : NULL;
 	words_end(w);
-	if (path)
+	if (path && strcmp(path, "-"))
 		metrics_to_file(path);
 	else
 		metrics_print(stdout, false);

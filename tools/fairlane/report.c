@@ -89,7 +89,7 @@ int cmd_report(struct words *w)
 	gmtime_r(&now, &tm);
 	strftime(name, sizeof(name), "fairlane-report-%Y%m%dT%H%M%SZ.txt", &tm);
 	if (words_left(w))
-		path = word_next(w);
+		path = word_file(w);
 	words_end(w);
 	to_stdout = !strcmp(path, "-");
 	if (to_stdout && opt.json)

@@ -75,7 +75,7 @@ int cmd_save(struct words *w)
 	if (words_help(w, usage))
 		return EXIT_OK;
 	if (words_left(w))
-		path = word_next(w);
+		path = word_file(w);
 	words_end(w);
 	if (opt.json) {
 		if (strcmp(path, "-"))
@@ -287,7 +287,7 @@ int cmd_restore(struct words *w)
 	opt.json = false;	/* the commands in the file say nothing */
 	check_only = word_is(w, "--check") || word_is(w, "check");
 	if (words_left(w))
-		path = word_next(w);
+		path = word_file(w);
 	words_end(w);
 	text = read_input(path);
 	opt.check_only = true;

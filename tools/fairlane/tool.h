@@ -71,6 +71,7 @@ const char *word_peek(const struct words *w);
 const char *word_next(struct words *w);
 const char *word_text(struct words *w, const char *key);
 const char *word_value(struct words *w, const char *key);
+const char *word_file(struct words *w);
 bool word_is(struct words *w, const char *keyword);
 void words_end(const struct words *w);
 bool words_help(const struct words *w, const char *usage);

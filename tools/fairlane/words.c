@@ -83,6 +83,16 @@ const char *word_value(struct words *w, const char *key)
 	return s;
 }
 
+/* The name of a file. Options stand before the object: behind it they would be files. */
+const char *word_file(struct words *w)
+{
+	const char *s = word_next(w);
+
+	if (s[0] == '-' && s[1])
+		fail("what is \"%s\"? (a file of that name is \"./%s\")", s, s);
+	return s;
+}
+
 /* Is the next word @keyword? If so it is used up. */
 bool word_is(struct words *w, const char *keyword)
 {
