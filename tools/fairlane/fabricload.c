@@ -72,13 +72,16 @@ static void wrong(const struct reading *r, const char *what)
 	fail("load: %s:%u: %s", r->f.name, r->line, what);
 }
 
-/* A number of a line. */
-static uint32_t need_number(const struct reading *r, const char *s, uint64_t min, uint64_t max)
+/* A number of a line; @what is it? */
+static uint32_t need_number(const struct reading *r, const char *what, const char *s,
+			    uint64_t min, uint64_t max)
 {
 	uint64_t v;
 
 	if (!s || !parse_u64(s, 0, max, &v) || v < min)
-		wrong(r, "a number is missing, or none, or too large");
+		fail("load: %s:%u: %s%s%s: a number from %llu to %llu is wanted", r->f.name,
+		     r->line, what, s ? " " : "", s ? s : "", (unsigned long long)min,
+		     (unsigned long long)max);
 	return v;
 }
 
@@ -112,14 +115,14 @@ static void read_switch(struct reading *r, char **rest)
 	struct fabric_table_switch *sw;
 	char *word;
 
-	sw = add_switch(r, need_number(r, next_word(rest), 1, UINT32_MAX));
+	sw = add_switch(r, need_number(r, "switch", next_word(rest), 1, UINT32_MAX));
 	while ((word = next_word(rest))) {
 		if (!strcmp(word, "policy"))
-			sw->policy = need_number(r, next_word(rest), 0, 3);
+			sw->policy = need_number(r, word, next_word(rest), 0, 3);
 		else if (!strcmp(word, "fields"))
-			sw->fields = need_number(r, next_word(rest), 1, FIELDS_KNOWN);
+			sw->fields = need_number(r, word, next_word(rest), 1, FIELDS_KNOWN);
 		else if (!strcmp(word, "seed"))
-			sw->seed = need_number(r, next_word(rest), 1, UINT32_MAX);
+			sw->seed = need_number(r, word, next_word(rest), 1, UINT32_MAX);
 		else
 			wrong(r, "policy, fields or seed is wanted");
 	}
@@ -138,10 +141,10 @@ static void read_port(struct reading *r, char **rest)
 	*colon = 0;
 	r->link = xgrow(r->link, r->links, sizeof(*r->link));
 	link = &r->link[r->links++];
-	link->sw = need_number(r, at, 1, UINT32_MAX);
-	link->port = need_number(r, colon + 1, 0, FILE_PORTS_MAX);
+	link->sw = need_number(r, "switch", at, 1, UINT32_MAX);
+	link->port = need_number(r, "port", colon + 1, 0, FILE_PORTS_MAX);
 	need_word(r, rest, "to");
-	link->to = need_number(r, next_word(rest), 1, UINT32_MAX);
+	link->to = need_number(r, "to", next_word(rest), 1, UINT32_MAX);
 }
 
 /* "P[*W],..." Returns the group's number. */
@@ -164,8 +167,8 @@ static uint32_t read_group(struct reading *r, char *list, uint32_t sw)
 		if (weight)
 			*weight++ = 0;
 		*via = (struct fabric_table_via){
-			.port = need_number(r, port, 0, FILE_PORTS_MAX),
-			.weight = weight ? need_number(r, weight, 1, WEIGHT_MAX) : 1,
+			.port = need_number(r, "port", port, 0, FILE_PORTS_MAX),
+			.weight = weight ? need_number(r, "weight", weight, 1, WEIGHT_MAX) : 1,
 		};
 		group->count++;
 	}
@@ -177,7 +180,7 @@ static uint32_t read_group(struct reading *r, char *list, uint32_t sw)
 /* "N port P[,P]... to PREFIX..." */
 static void read_route(struct reading *r, char **rest)
 {
-	uint32_t sw = need_number(r, next_word(rest), 1, UINT32_MAX), group;
+	uint32_t sw = need_number(r, "route", next_word(rest), 1, UINT32_MAX), group;
 	struct wish *wish;
 	struct prefix p;
 	char *word;
@@ -449,6 +452,9 @@ int cmd_fabric_load(struct words *w)
 	fabric_connect();
 	told = tell_here(&r.f, here);
 	fabric_disconnect();
+	if (!told)
+		fail_kernel("load: %s: none of its %zu switches is in this namespace (fabric show)",
+			    r.f.name, r.f.switches);
 	printf("%zu switches, %zu prefixes, told to %u switch%s of this namespace\n",
 	       r.f.switches, r.f.prefixes, told, told == 1 ? "" : "es");
 	cJSON_Delete(here);

@@ -408,6 +408,24 @@ test_fabric_show()
 	expect "exit status with a NUL byte" $? -eq 1
 	printf '%s\n' 'switch 3' 'route 3 port 0 to 10.0.1.0/24' 'route 3 port 1 to 10.0.2.0/24' | in_ns cr fairlane fabric load - > /run/out ||
 		fault "load: $(cat /run/out)"
+	# what is wrong with a line, by the word's name; a file of others' switches
+	while IFS=: read -r line says; do
+		printf '%s\n' "$line" | in_ns cr fairlane fabric load - > /run/out 2>&1
+		expect "exit status of $line" $? -eq 1
+		grep -qF "load: -:1: $says" /run/out || fault "$line: says $(cat /run/out), not: $says"
+	done <<- 'END'
+		switch:switch: a number from 1 to 4294967295 is wanted
+		switch x:switch x: a number from 1
+		switch 1 policy 4:policy 4: a number from 0 to 3 is wanted
+		switch 1 seed:seed: a number from 1
+		switch 1 fields 0x40:fields 0x40: a number from 1 to 55
+		route 1 port 0*257 to 10.0.0.0/8:weight 257: a number from 1 to 256
+		route 1 port 65536 to 10.0.0.0/8:port 65536: a number from 0 to 65535
+		route 0 port 1 to 10.0.0.0/8:route 0: a number from 1
+	END
+	printf '%s\n' 'switch 4' 'route 4 port 0 to 10.0.1.0/24' | in_ns cr fairlane fabric load - > /run/out 2>&1
+	expect "exit status without a switch" $? -eq 2
+	grep -qF 'none of its 1 switches is in this namespace' /run/out || fault "without a switch: $(cat /run/out)"
 	flowgen -f ca -t cb -a 10.0.2.1 -p 5301 -c cubic -b -1 -L 60 > /dev/null &
 	sleep 0.03
 	json fabric_show -n cr fabric show > /run/a
