@@ -89,6 +89,8 @@ static void take_prefix(const char *key, const char *s, struct prefix *p,
 	if (!parse_prefix(s, true, p))
 		fail("%s %s: an address, a prefix or ADDRESS:PORT is wanted, such as 10.0.0.1, 10.0.0.0/8, 10.0.0.1:80, [fd00::1]:80 (no address bits behind a prefix)",
 		     key, s);
+	if (p->port && ports[1])
+		fail("%s %s: a port is said twice", key, s);
 	if (p->port) {
 		ports[0] = p->port;
 		ports[1] = p->port;
@@ -97,6 +99,8 @@ static void take_prefix(const char *key, const char *s, struct prefix *p,
 
 static void take_ports(const char *key, const char *s, uint16_t *ports)
 {
+	if (ports[1])
+		fail("%s %s: a port is said twice", key, s);
 	if (!parse_ports(s, &ports[0], &ports[1]))
 		fail("%s %s: a port or a range of ports from 1 to 65535 is wanted, such as 5201 or 5000-5010",
 		     key, s);

@@ -221,6 +221,8 @@ static bool take_pid_fd(struct order *o, struct words *w)
 	if (w->n - w->i < 4 || strcmp(w->v[w->i], "pid") ||
 	    strcmp(w->v[w->i + 2], "fd"))
 		return false;
+	if (o->fd >= 0)
+		fail("\"pid\" twice");
 	w->i++;
 	o->pid = need_u32("pid", word_next(w), 1, 1 << 22);
 	w->i++;

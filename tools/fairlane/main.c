@@ -102,7 +102,7 @@ static bool read_options(struct words *w)
 			else if (*p == 'h')
 				return fputs(usage, stdout), false;
 			else if (*p == 'n' && !p[1])
-				netns_enter(word_value(w, "-n")), opt.netns = true;
+				netns_enter(word_more(w, "-n")), opt.netns = true;
 			else
 				fail("no option \"%s\" (fairlane -h)", s);
 		}

@@ -156,7 +156,7 @@ static bool take_match(struct policy *p, struct words *w)
 		p->dscp = need_u32("dscp", word_value(w, "dscp"), 0, 63);
 		p->has_dscp = true;
 	} else if (word_is(w, "when")) {
-		take_when(p, word_value(w, "when"));
+		take_when(p, word_more(w, "when"));
 	} else if (word_is(w, "family")) {
 		take_family(p, word_value(w, "family"));
 	} else if (word_is(w, "src")) {

@@ -425,7 +425,7 @@ static int profile_set(struct words *w)
 	struct profiles known;
 	struct wish list[64];
 	struct prefix dst;
-	size_t n = 0;
+	size_t n = 0, i;
 
 	read_dst(w, &dst);
 	if (!words_left(w))
@@ -437,7 +437,11 @@ static int profile_set(struct words *w)
 		if (n == ARRAY_SIZE(list))
 			fail("profile set: at most %zu at once",
 			     ARRAY_SIZE(list));
-		read_wish(&list[n++], &known.p[0], word, word_value(w, word));
+		read_wish(&list[n], &known.p[0], word, word_value(w, word));
+		for (i = 0; i < n; i++)
+			if (!strcmp(list[i].name, list[n].name))
+				fail("\"%s\" twice", list[n].name);
+		n++;
 	}
 	if (!opt.check_only)
 		send_wishes(&dst, list, n);

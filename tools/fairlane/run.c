@@ -200,6 +200,14 @@ static void set_environment(const struct run *r)
 	free(library);
 }
 
+static void take_control(struct run *r, struct words *w)
+{
+	/* --cc=NAME comes as a command line of its own */
+	if (r->cc)
+		fail("\"--cc\" twice");
+	r->cc = word_value(w, "--cc");
+}
+
 /* Options up to "--" or the first word that is none. */
 static void read_run(struct run *r, struct words *w)
 {
@@ -224,7 +232,7 @@ static void read_run(struct run *r, struct words *w)
 			struct words pair = { .v = two, .n = 2 };
 
 			if (word_is(&pair, "cc"))
-				r->cc = word_value(&pair, "--cc");
+				take_control(r, &pair);
 			else if (!word_setting(&pair, r->list, &r->n))
 				fail("run: no option \"%s\"", word);
 			free(two[0]);
@@ -233,7 +241,7 @@ static void read_run(struct run *r, struct words *w)
 		}
 		w->v[w->i] = word + 2;
 		if (word_is(w, "cc"))
-			r->cc = word_value(w, "--cc");
+			take_control(r, w);
 		else if (!word_setting(w, r->list, &r->n))
 			fail("run: no option \"%s\"", word);
 	}

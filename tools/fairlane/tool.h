@@ -51,16 +51,23 @@ extern struct options opt;
 
 /* ---- words.c: the command line ------------------------------------------ */
 
+/* So many different words of a command line have a value. */
+#define WORDS_SAID	128
+
 /**
  * struct words - the rest of a command line
  * @v: all words
  * @n: how many
  * @i: the next one
+ * @said: those that had their value
+ * @said_n: how many
  */
 struct words {
 	char **v;
 	int n;
 	int i;
+	const char *said[WORDS_SAID];
+	int said_n;
 };
 
 void fail(const char *fmt, ...) PRINTF(1, 2) __attribute__((noreturn));
@@ -71,6 +78,7 @@ const char *word_peek(const struct words *w);
 const char *word_next(struct words *w);
 const char *word_text(struct words *w, const char *key);
 const char *word_value(struct words *w, const char *key);
+const char *word_more(struct words *w, const char *key);
 const char *word_file(struct words *w);
 bool word_is(struct words *w, const char *keyword);
 void words_end(const struct words *w);

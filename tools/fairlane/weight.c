@@ -89,7 +89,7 @@ static bool steering_word(struct steering *s, struct words *w,
 	if (word_is(w, "jobs"))
 		*jobs = word_value(w, "jobs");
 	else if (word_is(w, "netns"))
-		take_places(s, xprintf("%s", word_value(w, "netns")));
+		take_places(s, xprintf("%s", word_more(w, "netns")));
 	else if (word_is(w, "interval"))
 		s->interval_ns = take_time("interval", w);
 	else if (word_is(w, "for"))

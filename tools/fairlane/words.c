@@ -65,22 +65,47 @@ const char *word_next(struct words *w)
 	return words_left(w) ? w->v[w->i++] : "";
 }
 
+/* The word @key has its value: the second time is a mistake, whichever of them was meant. */
+static void say_once(struct words *w, const char *key)
+{
+	int i;
+
+	for (i = 0; i < w->said_n; i++)
+		if (!strcmp(w->said[i], key))
+			fail("\"%s\" twice", key);
+	if (w->said_n == WORDS_SAID)
+		fail("too many words");
+	w->said[w->said_n++] = key;
+}
+
 /* The text after the word @key, which was just read; it may be empty. */
 const char *word_text(struct words *w, const char *key)
 {
+	say_once(w, key);
 	if (!words_left(w))
 		fail("\"%s\" needs a value", key);
 	return word_next(w);
 }
 
-/* As word_text(), but never "": a condition without a value would hold for everybody. */
-const char *word_value(struct words *w, const char *key)
+static const char *filled(const char *s, const char *key)
 {
-	const char *s = word_text(w, key);
-
 	if (!s[0])
 		fail("\"%s\" needs a value, \"\" is none", key);
 	return s;
+}
+
+/* As word_text(), but never "": a condition without a value would hold for everybody. */
+const char *word_value(struct words *w, const char *key)
+{
+	return filled(word_text(w, key), key);
+}
+
+/* As word_value(), of a word that may come again: each of its values counts. */
+const char *word_more(struct words *w, const char *key)
+{
+	if (!words_left(w))
+		fail("\"%s\" needs a value", key);
+	return filled(word_next(w), key);
 }
 
 /* The name of a file. Options stand before the object: behind it they would be files. */

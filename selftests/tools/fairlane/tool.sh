@@ -159,6 +159,18 @@ test_flow_refusals()
 	refused 1 'line-rate 10: a rate with its unit' flow set dport 5201 line-rate 10
 	refused 1 'deadline 1500ns:' flow set dport 5201 deadline 1500ns
 	refused 1 '"prio" twice' flow set dport 5201 prio 1 prio 2
+	refused 1 '"dport" twice' flow set dport 5201 dport 5202 prio 1
+	refused 1 '"cc" twice' flow set dport 5201 cc cubic cc reno
+	refused 1 '"prio" twice' flow show prio 1 prio 2
+	refused 1 '"state" twice' flow show state all state listening
+	refused 1 'dport 90: a port is said twice' flow show dst 10.0.0.1:80 dport 90
+	refused 1 'src 10.0.0.1:80: a port is said twice' flow show sport 80 src 10.0.0.1:80
+	refused 1 '"pid" twice' flow set pid 1 fd 2 pid 3 fd 4 prio 1
+	refused 1 '"count" twice' flow watch count 1 count 2
+	refused 1 '"sort" twice' top sort rate sort prio
+	refused 1 '"min" twice' weight coflow dport 1 min 1 min 2
+	refused 1 '"percentile" twice' noise measure self percentile 50 percentile 60
+	refused 1 '"share" twice' on share 5% share 10%
 	refused 1 '"prio" needs a value' flow set dport 5201 prio
 	refused 1 '2 flows fit' flow set dport 5201 prio 5
 	refused 2 'no flow fits' flow set dport 1 prio 5
@@ -237,6 +249,10 @@ test_policy()
 	refused 1 'comment: at most 63' policy add prio 1 comment "$(printf '%064d' 0)"
 	refused 1 'comment: it is not UTF-8' policy add prio 1 comment $'\377\376'
 	refused 1 'cgroup: it is not UTF-8' policy add cgroup $'/\303' prio 1
+	for word in 'order 7' 'dport 80' 'dst 10.0.0.1' 'uid 0' 'cgroup /' 'cc reno' 'dscp 1' 'comment x' 'prio 1'; do
+		# shellcheck disable=SC2086 # words
+		refused 1 "\"${word% *}\" twice" policy add $word $word prio 1
+	done
 	refused 1 'which one?' policy replace prio 1
 	refused 1 'which one?' policy del
 	refused 2 'no policy of order 5' policy show order 5
@@ -276,6 +292,8 @@ test_profile()
 	refused 1 'NAME VALUE is wanted' profile set
 	refused 1 '"fluct_ns" needs a value' profile set fluct_ns
 	refused 1 'a value with its unit' profile set fluct 5
+	refused 1 '"base_rtt_ns" twice' profile set base_rtt 13us base_rtt_ns 14000
+	refused 1 '"noise" twice' profile set noise 1us noise 2us
 	refused 1 'the range is' profile set noise 0
 	refused 1 'the range is' profile set gso_segs 65
 	refused 1 'an integer is wanted' profile set gso_segs 5us
@@ -313,6 +331,8 @@ test_limits()
 	refused 1 'nothing to set' limits set
 	refused 1 'prio 16:' limits set prio 16
 	refused 1 'budget 0:' limits set budget 0
+	refused 1 '"prio" twice' limits set prio 3 prio 4
+	refused 1 '"budget" twice' limits set budget 3 budget none
 	refused 1 '"budget W"' limits set uid root
 	refused 1 'cgroup: it is not UTF-8' limits set cgroup $'/a\377' budget 5
 	refused 1 '"cgroup" needs a value' limits set cgroup '' budget 5
@@ -454,6 +474,7 @@ test_monitor()
 	local watcher
 
 	refused 1 'count 0:' monitor count 0
+	refused 1 '"timeout" twice' monitor timeout 1s timeout 2s
 	refused 1 'timeout 5: a time' monitor timeout 5
 	refused 1 'what is "nonsense"?' monitor nonsense
 	sinks 5201
@@ -615,6 +636,9 @@ test_run()
 	refused 1 'no option "--nonsense"' run --nonsense 5 -- true
 	refused 1 'prio 77:' run --prio 77 -- true
 	refused 1 'prio 77:' run --prio=77 -- true
+	refused 1 '"prio" twice' run --prio=1 --prio 2 -- true
+	refused 1 '"--cc" twice' run --cc reno --cc=cubic -- true
+	refused 1 '"--cc" twice' run --cc reno --cc cubic -- true
 	refused 2 '--cc nonsense: No such file' run --cc nonsense -- true
 	refused 127 'no such command' run --prio 5 -- /run/nothing
 	fl run --prio 5 -- sh -c 'exit 42'
