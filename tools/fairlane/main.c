@@ -23,7 +23,7 @@ static const char usage[] =
 "  metrics [FILE]                 all that Prometheus should know: flows, ports, bands\n"
 "  monitor                        who changes what: the audit trail\n"
 "  noise measure|respond          how much delays vary, and what follows\n"
-"  fabric show|path               switches: congestion roots, paths; border routers\n"
+"  fabric show|load               switches: congestion roots, paths; border routers\n"
 "  off [all], on [all]            all sockets get the system's congestion control, live\n"
 "  apply [FILE] [--dry-run]       host, namespaces and ports as fabric.yaml says\n"
 "  check [FILE]                   what is missing here, what is not as fabric.yaml\n"
@@ -34,7 +34,8 @@ static const char usage[] =
 "  weight shortest-first|coflow|altruistic\n"
 "                                 watches flows and sets their weights\n"
 "  run [SETTINGS] -- CMD...       a program whose sockets get these settings\n"
-"OPTIONS: -j JSON, -p with line breaks, -d details, -n NETNS, -V version, -h help\n"
+"OPTIONS: -j JSON, -p with line breaks, -d details, -n NETNS, -V version, -h help;\n"
+"they stand before OBJECT\n"
 "\"fairlane OBJECT help\" tells more, fairlane(8) all.\n";
 
 static const struct command objects[] = {

@@ -52,8 +52,8 @@ _fairlane_words()
 		echo self port count interval size clock percentile flows line-rate ai \
 			target apply dst ;;
 	noise:respond) echo port connections ;;
-	fabric:) echo show path load help ;;
-	fabric:path) echo switch port to via ;;
+	fabric:) echo show load help ;;
+	fabric:load) compgen -f ;;
 	stats:*) echo help ;;
 	monitor:*) echo flow refused policy profile limits count timeout help ;;
 	top:*) echo "$_fairlane_filter" interval count sort help ;;
