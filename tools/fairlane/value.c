@@ -94,7 +94,7 @@ bool parse_time_ns(const char *s, uint64_t *ns)
 {
 	static const struct unit units[] = {
 		{ "ns", 1 }, { "us", 1000 }, { "ms", 1000000 },
-		{ "s", 1000000000 },
+		{ "s", 1000000000 }, { "min", 60000000000 },
 	};
 
 	return parse_unit(s, units, ARRAY_SIZE(units), ns);
@@ -155,7 +155,7 @@ uint64_t need_time_ns(const char *key, const char *s)
 	uint64_t ns;
 
 	if (!parse_time_ns(s, &ns))
-		fail("%s %s: a time with its unit is wanted, such as 800ns, 12us, 5ms, 1s",
+		fail("%s %s: a time with its unit is wanted, such as 800ns, 12us, 5ms, 1s, 10min",
 		     key, s);
 	return ns;
 }

@@ -38,6 +38,10 @@ TEST(times)
 	CHECK_EQ(read_time("12us"), (uint64_t)12000);
 	CHECK_EQ(read_time("2.5us"), (uint64_t)2500);
 	CHECK_EQ(read_time("1s"), (uint64_t)1000000000);
+	CHECK_EQ(read_time("10min"), (uint64_t)600000000000);
+	CHECK_EQ(read_time("0.5min"), (uint64_t)30000000000);
+	CHECK_EQ(read_time("1m"), UINT64_MAX);
+	CHECK_EQ(read_time("400000000min"), UINT64_MAX);
 	CHECK_EQ(read_time("0"), (uint64_t)0);
 	CHECK_EQ(read_time("1MS"), (uint64_t)1000000);
 	CHECK_EQ(read_time("5"), UINT64_MAX);
