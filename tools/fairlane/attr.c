@@ -59,8 +59,11 @@ uint32_t attr_parse(enum fairlane_attr attr, const char *s, bool unset_allowed)
 	const struct attr_def *d = &attrs[attr];
 	uint64_t v;
 
-	if (unset_allowed && !strcmp(s, "default"))
+	if (!strcmp(s, "default")) {
+		if (!unset_allowed)
+			fail("%s default: leave it out instead", d->word);
 		return FAIRLANE_UNSET;
+	}
 	if (!attr_value(attr, s, &v) || v < d->min || v > d->max)
 		fail("%s %s: %s is wanted%s", d->word, s, d->what,
 		     unset_allowed ? ", or default" : "");
@@ -110,10 +113,11 @@ void attr_json(cJSON *obj, enum fairlane_attr attr, uint32_t value)
  * @w: the command line
  * @list: room for FAIRLANE_ATTRS settings
  * @n: how many there are
+ * @unset_allowed: "default" takes a setting back
  *
  * Return: whether the next words were a setting.
  */
-bool word_setting(struct words *w, struct fairlane_setting *list, size_t *n)
+bool word_setting(struct words *w, struct fairlane_setting *list, size_t *n, bool unset_allowed)
 {
 	enum fairlane_attr attr;
 	size_t i;
@@ -128,7 +132,7 @@ bool word_setting(struct words *w, struct fairlane_setting *list, size_t *n)
 			fail("\"%s\" twice", attrs[attr].word);
 	list[*n].attr = attr;
 	list[*n].value = attr_parse(attr, word_value(w, attrs[attr].word),
-				    true);
+				    unset_allowed);
 	(*n)++;
 	return true;
 }

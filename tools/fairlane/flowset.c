@@ -280,7 +280,7 @@ static void read_order(struct order *o, struct words *w)
 		else if (word_is(w, "from"))
 			from = word_value(w, "from");
 		else if (!take_pid_fd(o, w) &&
-			 !word_setting(w, o->list, &o->n) &&
+			 !word_setting(w, o->list, &o->n, true) &&
 			 !filter_word(&o->filter, w))
 			words_end(w);
 	}

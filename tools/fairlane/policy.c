@@ -191,8 +191,6 @@ static bool take_ports(struct words *w, const char *key, uint16_t *ports)
 
 static void read_policy(struct policy *p, struct words *w)
 {
-	size_t i;
-
 	memset(p, 0, sizeof(*p));
 	p->uid_max = UINT32_MAX;
 	while (words_left(w)) {
@@ -207,15 +205,11 @@ static void read_policy(struct policy *p, struct words *w)
 		else if (!take_ports(w, "sport", p->sport) &&
 			 !take_ports(w, "dport", p->dport) &&
 			 !take_match(p, w) &&
-			 !word_setting(w, p->list, &p->n))
+			 !word_setting(w, p->list, &p->n, false))
 			words_end(w);
 	}
 	if (!p->n)
 		fail("policy: nothing to set (prio, weight, base-rtt, line-rate, deadline)");
-	for (i = 0; i < p->n; i++)
-		if (p->list[i].value == FAIRLANE_UNSET)
-			fail("policy: %s default: leave it out instead",
-			     attrs[p->list[i].attr].word);
 }
 
 /* ---- to the kernel --------------------------------------------------------- */

@@ -327,7 +327,7 @@ static bool parse_in_unit(const char *name, const char *s, uint64_t *v)
 	if (*v % grain)
 		return false;
 	*v /= grain;
-	return *v <= UINT32_MAX;
+	return true;
 }
 
 /* Does the name end with a unit that values can be given in? */
@@ -376,16 +376,16 @@ static void read_wish(struct wish *wish, const struct profile *known,
 		return;
 	/* a bare number has the unit that the full name says */
 	if (!parse_in_unit(found->name, s, &v) &&
-	    (!parse_u64(s, 10, UINT32_MAX, &v) ||
+	    (!parse_u64(s, 10, UINT64_MAX, &v) ||
 	     (has_unit(found->name) && strcmp(word, found->name))))
 		fail(has_unit(found->name) ?
 		     "%s %s: a value with its unit is wanted, or the full name %s and an integer" :
 		     "%s %s: an integer is wanted for %s", word, s,
 		     found->name);
-	if (found->has_range && (v < found->min || v > found->max))
+	if (found->has_range ? v < found->min || v > found->max : v > UINT32_MAX)
 		fail("%s %s: the range is %s to %s", word, s,
 		     show_setting(found->name, found->min),
-		     show_setting(found->name, found->max));
+		     show_setting(found->name, found->has_range ? found->max : UINT32_MAX));
 	wish->value = v;
 }
 

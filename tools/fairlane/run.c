@@ -233,7 +233,7 @@ static void read_run(struct run *r, struct words *w)
 
 			if (word_is(&pair, "cc"))
 				take_control(r, &pair);
-			else if (!word_setting(&pair, r->list, &r->n))
+			else if (!word_setting(&pair, r->list, &r->n, false))
 				fail("run: no option \"%s\"", word);
 			free(two[0]);
 			w->i++;
@@ -242,7 +242,7 @@ static void read_run(struct run *r, struct words *w)
 		w->v[w->i] = word + 2;
 		if (word_is(w, "cc"))
 			take_control(r, w);
-		else if (!word_setting(w, r->list, &r->n))
+		else if (!word_setting(w, r->list, &r->n, false))
 			fail("run: no option \"%s\"", word);
 	}
 	if (!words_left(w))
@@ -254,7 +254,6 @@ static void read_run(struct run *r, struct words *w)
 int cmd_run(struct words *w)
 {
 	struct run r;
-	size_t i;
 
 	if (words_help(w, usage))
 		return EXIT_OK;
@@ -265,10 +264,6 @@ int cmd_run(struct words *w)
 	if (opt.json)
 		fail("run: the output is the command's, there is no JSON");
 	read_run(&r, w);
-	for (i = 0; i < r.n; i++)
-		if (r.list[i].value == FAIRLANE_UNSET)
-			fail("run: --%s default: leave it out instead",
-			     attrs[r.list[i].attr].word);
 	check_command(w->v[w->i]);
 	if (!r.quiet)
 		try_settings(&r);

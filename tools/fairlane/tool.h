@@ -166,7 +166,7 @@ extern const struct attr_def attrs[FAIRLANE_ATTRS];
 uint32_t attr_parse(enum fairlane_attr attr, const char *s, bool unset_allowed);
 const char *attr_show(enum fairlane_attr attr, uint32_t value);
 void attr_json(cJSON *obj, enum fairlane_attr attr, uint32_t value);
-bool word_setting(struct words *w, struct fairlane_setting *list, size_t *n);
+bool word_setting(struct words *w, struct fairlane_setting *list, size_t *n, bool unset_allowed);
 
 const char *name_of_source(unsigned int source);
 const char *name_of_tcp(unsigned int state);

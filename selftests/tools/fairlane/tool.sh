@@ -141,6 +141,7 @@ test_flow_show()
 	expect "a name that is no text" "$(json flow_show -n ca -d flow show pid "$opened" |
 		jq -r --argjson pid "$opened" '.[0].processes[] | select(.pid == $pid).name')" = $'\xef\xbf\xbdx'
 	json flow_watch -n ca top count 1 > /run/a
+	expect "escapes of a terminal in a pipe" "$(fl top count 1 | grep -c $'\033')" -eq 0
 	fl top count 1 sort prio | grep -q '^10.0.1.1:.* cubic  *0  *2 ' || fault "top: $(fl top count 1)"
 }
 
@@ -234,6 +235,8 @@ test_policy()
 	sinks 5201 5202
 	refused 1 'nothing to set' policy add dport 5201
 	refused 1 'prio default: leave it out' policy add dport 5201 prio default
+	refused 1 'prio 99: an integer from 0 (lowest) to 15 is wanted' policy add prio 99
+	! grep -q default /run/out || fault "offers what is refused: $(cat /run/out)"
 	refused 1 'order 0: an integer' policy add order 0 prio 1
 	refused 1 'dport 0:' policy add dport 0 prio 1
 	refused 1 'dport 9-8:' policy add dport 9-8 prio 1
@@ -295,6 +298,9 @@ test_profile()
 	refused 1 '"base_rtt_ns" twice' profile set base_rtt 13us base_rtt_ns 14000
 	refused 1 '"noise" twice' profile set noise 1us noise 2us
 	refused 1 'the range is' profile set noise 0
+	refused 1 'fluct_ns 9999999999: the range is 0ns to 50ms' profile set fluct_ns 9999999999
+	refused 1 'noise 100s: the range is 1ns to 50ms' profile set noise 100s
+	refused 1 'gso_segs 99999999999999999999: an integer' profile set gso_segs 99999999999999999999
 	refused 1 'the range is' profile set gso_segs 65
 	refused 1 'an integer is wanted' profile set gso_segs 5us
 	refused 1 'which one?' profile del
@@ -636,6 +642,8 @@ test_run()
 	refused 1 'no option "--nonsense"' run --nonsense 5 -- true
 	refused 1 'prio 77:' run --prio 77 -- true
 	refused 1 'prio 77:' run --prio=77 -- true
+	! grep -q default /run/out || fault "offers what is refused: $(cat /run/out)"
+	refused 1 'prio default: leave it out' run --prio default -- true
 	refused 1 '"prio" twice' run --prio=1 --prio 2 -- true
 	refused 1 '"--cc" twice' run --cc reno --cc=cubic -- true
 	refused 1 '"--cc" twice' run --cc reno --cc cubic -- true
