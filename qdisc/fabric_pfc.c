@@ -25,18 +25,20 @@ static u64 fabric_pfc_free(const struct fabric_sched *q)
 	return total > used ? total - used : 0;
 }
 
-/* The neighbour at @in is to wait, or to go on. */
+/* The neighbour at @in is to wait, or to go on. When the qdisc goes the root lock is not held, and
+ * softirqs, which take the switch's lock, may come on this processor.
+ */
 static void fabric_pfc_set(struct fabric_isolate *iso, u8 in, bool wait)
 {
 	struct fabric_pfc *pfc = &iso->pfc;
 
-	spin_lock(&iso->lock);
+	spin_lock_bh(&iso->lock);
 	if ((pfc->tells & BIT_ULL(in)) && !(pfc->paused & BIT_ULL(in)) == wait) {
 		WRITE_ONCE(pfc->paused, pfc->paused ^ BIT_ULL(in));
 		pfc->tell |= BIT_ULL(in);
 		fabric_isolate_kick(iso);
 	}
-	spin_unlock(&iso->lock);
+	spin_unlock_bh(&iso->lock);
 }
 
 /* A packet was admitted. */

@@ -432,6 +432,7 @@ for cc in hpcc mlcc powertcp soze; do
 done
 check told_gone
 check isolate_incast
+check pfc_replaced
 check border_roles
 check border_replaced
 if [ "$level" = all ]; then

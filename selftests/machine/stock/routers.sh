@@ -239,6 +239,46 @@ isolate_incast()
 	gone $tree_nodes && return $status
 }
 
+# ---- pauses of whole bands ----------------------------------------------------------------
+
+#	pa --- pr --- pb	by p1 and p0 of pr
+# What pa has sent waits in a port that is replaced again and again: as it is thrown away pa is told
+# to go on, each time from the reset of a qdisc that goes. In later kernels softirqs come meanwhile.
+pfc_replaced()
+{
+	local left=60 handle=2 mac status=0
+
+	fresh pa pr pb &&
+	ip link add e0 netns pa type veth peer name p1 netns pr &&
+	ip link add p0 netns pr type veth peer name e0 netns pb &&
+	ways pa e0=10.4.1.1 10.4.1.254 && ways pb e0=10.4.2.1 10.4.2.254 &&
+	ways pr p1=10.4.1.254 p0=10.4.2.254 || return 1
+	mac=$(ip -n pb -j link show e0 | jq -r '.[0].address')
+	ip -n pr neigh replace 10.4.2.1 lladdr "$mac" dev p0
+	pfc_port p1 1 "switch-port 1 frames tell" || return 1
+	while [ $left -gt 0 ]; do
+		left=$((left - 1)) handle=$((5 - handle))
+		pfc_port p0 $handle "switch-port 0" "rate 8kbit" || return 1
+		ip netns exec pa fabric_send udp 10.4.2.1 60 0:1000
+		until_true waits_for_pfc || { echo "nothing waits, $left left"; status=1; }
+	done
+	ip -n pr link set p0 down
+	ip netns exec pr fairlane -j fabric show | all_true '.[0].pfc_resume_sent >= 60' || status=1
+	gone pa pr pb && return $status
+}
+
+# pfc_port DEVICE HANDLE WORDS [WORDS OF ITS BAND]
+pfc_port()
+{
+	tc -n pr qdisc replace dev "$1" root handle "$2:" fabric limit 100kb switch 1 $3 speed 1gbit \
+		hop-rtt 5us band 1 queue pfc ${4-}
+}
+
+waits_for_pfc()
+{
+	[ "$(port_says pr p0 .fabric.backlog_packets)" -ge 50 ]
+}
+
 # ---- border routers ---------------------------------------------------------------------
 
 #	ba --- b1 ------ b2 --- bb	100 Mbit/s, 5 ms between b1 and b2; 2 Mbit/s to hosts
