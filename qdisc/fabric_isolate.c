@@ -485,9 +485,11 @@ void fabric_isolate_prepare(struct Qdisc *sch)
 	}
 	fabric_isolate_kick(iso);
 	spin_unlock(&iso->lock);
-	/* The rest of those that only go from queue to queue. */
+	/* The rest of those that only go from queue to queue. Not by the timer, which this
+	 * dequeue may set to when a band with a rate may send again.
+	 */
 	if (!arrived && moves == FABRIC_MOVES_MAX)
-		fabric_look_again(sch);
+		fabric_isolate_wake(sch);
 }
 
 /* The output queue may be short enough now for neighbours to go on. */

@@ -29,11 +29,11 @@ load_refused()
 	grep -qF "$text" "$out" || fault "$*: $(cat "$out")"
 }
 
-# frame TYPE SWITCH PORT [HOLD-NS [SEQUENCE]]: from the neighbour
+# frame TYPE SWITCH PORT [HOLD-NS [SEQUENCE [DISTANCE]]]: from the neighbour
 frame()
 {
 	seq=$((seq + 1))
-	ip netns exec fb "$SEND" frame e0 "$1" 77 "${5:-$seq}" "$2" "$3" 2 "${4:-50000000}" || fault "not sent"
+	ip netns exec fb "$SEND" frame e0 "$1" 77 "${5:-$seq}" "$2" "$3" "${6:-2}" "${4:-50000000}" || fault "not sent"
 	sleep 0.000001
 }
 
@@ -140,6 +140,27 @@ test_parked_packets_count()
 	frame $RESUME 9 1
 	empty
 	expect "all of them sent" "$(cls 1 .packets)" -eq 10
+}
+
+# Of those that only go from one root's queue to the next one's 64 do so at a time. The rest go
+# on at once, though another band waits for its rate.
+test_parked_packets_move_beside_a_slow_band()
+{
+	isolating bands 2 dscp 1:1 2:2
+	band 2 rate 8kbit burst 0
+	frame $PAUSE 8 1 5000000000 1 1
+	frame $PAUSE 9 1 5000000000
+	send 200 4:1000
+	expect "parked" "$(cls 1 .backlog_packets)" -eq 200
+	send 3 8:1000
+	sleep 0.002
+	expect "the other band waits" "$(cls 2 .backlog_packets)" -eq 2
+	frame $RESUME 8 1 0 3 1
+	sleep 0.0001
+	same "all wait for the root behind" "$(sw '.roots | map([.root, .parked_packets]) | tojson')" '[["9:1",200]]'
+	frame $RESUME 9 1 0 4
+	sleep 0.001
+	expect "all sent" "$(cls 1 .packets)" -ge 200
 }
 
 # Ports, devices and the module's state go with packets parked in them.
