@@ -116,6 +116,7 @@ static noinline int fabric_enqueue_gso(struct sk_buff *skb, struct Qdisc *sch,
 
 		skb_mark_not_on_list(seg);
 		qdisc_skb_cb(seg)->pkt_len = len;
+		fl_qdisc_one_packet(seg);
 		if (fabric_enqueue_one(seg, sch, now_ns, true, to_free) ==
 		    NET_XMIT_SUCCESS) {
 			queued++;

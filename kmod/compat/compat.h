@@ -12,6 +12,7 @@
 #include <linux/sysctl.h>
 #include <net/ip6_checksum.h>
 #include <net/net_namespace.h>
+#include <net/sch_generic.h>
 #include <net/tcp.h>
 
 /* skb_gso_segment() moved here from linux/netdevice.h. */
@@ -110,6 +111,16 @@ hrtimer_setup(struct hrtimer *timer,
 #define tcf_classify_qdisc(skb, filters, res, compat_mode) \
 	tcf_classify(skb, NULL, filters, res, compat_mode)
 #endif
+
+/* A packet of a qdisc's own making is one on the wire. Newer kernels keep the number for qdiscs to
+ * count by, where a part of a GSO packet has it from the whole.
+ */
+static inline void fl_qdisc_one_packet(struct sk_buff *skb)
+{
+#ifdef HAVE_QDISC_PKT_SEGS
+	qdisc_skb_cb(skb)->pkt_segs = 1;
+#endif
+}
 
 /* TSval of a segment sent now, without the connection's offset. */
 static inline u32 fl_tcp_tsval(const struct tcp_sock *tp)

@@ -433,6 +433,7 @@ done
 check told_gone
 check isolate_incast
 check pfc_replaced
+check parts_counted
 check border_roles
 check border_replaced
 if [ "$level" = all ]; then

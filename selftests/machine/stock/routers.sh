@@ -279,6 +279,34 @@ waits_for_pfc()
 	[ "$(port_says pr p0 .fabric.backlog_packets)" -ge 50 ]
 }
 
+# ---- packets that are split ----------------------------------------------------------------
+
+# Each part of a packet is one packet for the qdisc above the port and for a band's own, too.
+parts_counted()
+{
+	local before after split
+
+	fresh ga gb &&
+	ip link add e0 netns ga type veth peer name e0 netns gb &&
+	ways ga e0=10.5.1.1 && ways gb e0=10.5.1.2 || return 1
+	tc -n ga qdisc add dev e0 root handle 9: prio bands 2 priomap 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 &&
+	tc -n ga qdisc add dev e0 parent 9:1 handle 1: fabric limit 10mb &&
+	tc -n ga qdisc add dev e0 parent 1:1 handle 10: pfifo || return 1
+	before=$(packets_of_all)
+	ip netns exec ga fabric_send gso 10.5.1.2 20 || return 1
+	usleep 200000
+	after=$(packets_of_all)
+	split=$(tc -n ga -s -j qdisc show dev e0 | jq '.[] | select(.handle == "1:").fabric.gso_split')
+	echo "{\"split\": $split, \"packets\": [$before, $after]}" | all_true '.split == 20' \
+		'[.packets | transpose[] | .[1] - .[0]] | min >= 200 and min == max' &&
+	gone ga gb
+}
+
+packets_of_all()
+{
+	tc -n ga -s -j qdisc show dev e0 | jq -c '[.[] | select(.handle == ("9:", "1:", "10:")).packets]'
+}
+
 # ---- border routers ---------------------------------------------------------------------
 
 #	ba --- b1 ------ b2 --- bb	100 Mbit/s, 5 ms between b1 and b2; 2 Mbit/s to hosts
