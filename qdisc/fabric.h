@@ -578,6 +578,10 @@ void fabric_maps_apply(struct fabric_sched *q, const struct fabric_maps *maps);
 int fabric_maps_dump(const struct fabric_sched *q, struct sk_buff *skb);
 
 /* fabric_stats.c: counters; rtnl held, takes the root lock */
+/* What the kernel writes behind a qdisc's own counters: packets and bytes (40), an estimator's
+ * rates (40), the queue (28), all of that as older kernels had it (48), and some to spare.
+ */
+#define FABRIC_STATS_BEHIND_BYTES	192
 int fabric_stats_dump(struct Qdisc *sch, struct gnet_dump *d);
 int fabric_stats_dump_class(struct Qdisc *sch, struct fabric_band *band,
 			    struct gnet_dump *d);

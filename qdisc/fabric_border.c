@@ -19,6 +19,8 @@
 #define FABRIC_EVICT_TRIES	8
 /* Queues that one message tells. */
 #define FABRIC_FLOWS_TOLD	64
+/* Room for what comes behind them: the shared buffer, that bands are left out, the kernel's own. */
+#define FABRIC_FLOWS_BEHIND_BYTES	(64 + FABRIC_STATS_BEHIND_BYTES)
 
 static unsigned int border_conns = FABRIC_CONNS_DEFAULT;
 module_param(border_conns, uint, 0644);
@@ -386,7 +388,8 @@ static void fabric_flow_show(const struct fabric_conn *conn, struct tc_fabric_fl
 /* Writes the queues of a port, as many as there is room for. Context: the router's lock. */
 static int fabric_border_put_flows(struct sk_buff *skb, const struct fabric_border_port *p)
 {
-	int most = (skb_tailroom(skb) - NLA_HDRLEN) / (int)sizeof(struct tc_fabric_flow);
+	int room = skb_tailroom(skb) - NLA_HDRLEN - FABRIC_FLOWS_BEHIND_BYTES;
+	int most = room / (int)sizeof(struct tc_fabric_flow);
 	struct fabric_conn *conn;
 	struct nlattr *attr;
 	int count = 0;

@@ -245,6 +245,12 @@ static int fabric_put_band(struct sk_buff *skb, struct fabric_band *band,
 	return 0;
 }
 
+/* Is there room left for what the kernel writes behind the port's own counters? */
+static bool fabric_message_room(const struct sk_buff *skb)
+{
+	return skb_tailroom(skb) >= FABRIC_STATS_BEHIND_BYTES;
+}
+
 /* Writes each band's counters, since not every tc can show classes in JSON; or says
  * that they are left out: then classes have them.
  */
@@ -262,14 +268,37 @@ static int fabric_put_bands(struct sk_buff *skb, struct fabric_sched *q,
 		return -EMSGSIZE;
 	for (i = 0; i < q->nbands && !err; i++)
 		err = fabric_put_band(skb, &q->bands[i], view, now_ns);
-	if (!err) {
+	if (!err && fabric_message_room(skb)) {
 		nla_nest_end(skb, all);
 		return 0;
 	}
 	if (!fabric_message_first(skb))
-		return err;
+		return -EMSGSIZE;
 	nla_nest_cancel(skb, all);
 	return nla_put_flag(skb, TCA_FABRIC_STATS_BANDS_OMITTED);
+}
+
+/* Writes all counters of the port, of which the caller has the sum in @view. Root lock held. */
+static int fabric_put_all(struct sk_buff *skb, struct fabric_sched *q,
+			  struct fabric_view *view, u64 now_ns)
+{
+	return fabric_put_view(skb, view) ||
+	       fabric_put_port(skb, q, now_ns) ||
+	       fabric_put_bands(skb, q, view, now_ns) ||
+	       !fabric_message_room(skb);
+}
+
+/* They do not fit into a message of the port's own: to say nothing of them but that costs less
+ * than the port and, in a dump, all devices behind it.
+ */
+static int fabric_put_none(struct sk_buff *skb)
+{
+	struct nlattr *app = nla_nest_start(skb, TCA_STATS_APP);
+
+	if (!app || nla_put_flag(skb, TCA_FABRIC_STATS_BANDS_OMITTED))
+		return -1;
+	nla_nest_end(skb, app);
+	return 0;
 }
 
 /**
@@ -306,16 +335,15 @@ int fabric_stats_dump(struct Qdisc *sch, struct gnet_dump *d)
 		fabric_view_add(view, &q->bands[i], now_ns);
 	view->stats.backlog_max_bytes = q->waiting_max_bytes;
 	sch->qstats.overlimits = view->stats.marks;
-	if (!fabric_put_view(d->skb, view) &&
-	    !fabric_put_port(d->skb, q, now_ns) &&
-	    !fabric_put_bands(d->skb, q, view, now_ns))
-		err = 0;
+	err = fabric_put_all(d->skb, q, view, now_ns);
 	sch_tree_unlock(sch);
 
-	if (err)
-		nla_nest_cancel(d->skb, app);
-	else
+	if (!err) {
 		nla_nest_end(d->skb, app);
+		goto out;
+	}
+	nla_nest_cancel(d->skb, app);
+	err = fabric_message_first(d->skb) ? fabric_put_none(d->skb) : -1;
 out:
 	kfree(view);
 	return err;

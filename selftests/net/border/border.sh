@@ -494,6 +494,11 @@ test_many()
 	flowgen -f ba -t bb -a 10.0.3.2 -c hpcc -n 200 -b 100000 -L 2000 > /run/a || fault "flows"
 	expect "told of" "$(border b2 connections)" -ge 200
 	expect "queues in one message" "$(stat b2 east '.fabric.flows | length')" -ge 10
+	# a message that the queues fill has room for the rest of the port
+	for bytes in $(seq 4040 20 8000); do
+		in_ns b2 fabric_fuzz dump east "$bytes" > /run/dumps
+		[ "$(grep -c '^bands [01] ' /run/dumps)" -eq 2 ] || fault "buffer of $bytes: told $(paste -s -d ';' /run/dumps)"
+	done
 	max=/sys/module/sch_fabric/parameters/border_conns
 	old=$(cat $max)
 	for room in 4 0; do

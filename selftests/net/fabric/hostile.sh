@@ -264,6 +264,43 @@ test_bands_are_told_or_said_to_be_missing()
 	done
 }
 
+# full WORDS...: a port that has much to tell, of all of its 16 bands and colours
+full()
+{
+	tc -n fa qdisc del dev e0 root 2>/dev/null
+	words=''
+	for i in $(seq 1 16); do
+		words="$words $i:$i $((i + 16)):$i:yellow $((i + 32)):$i:red"
+	done
+	# shellcheck disable=SC2086 # words
+	port limit 90000 ecn 30000 bands 16 default 3 priomap 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 \
+		dscp $words buffer averylongname01 2mb "$@"
+	for i in $(seq 1 16); do
+		band "$i" weight 1 red 1500 yellow 1500 green 2500 limit 4000 packets 5 rate 10mbit burst 3000 \
+			each 86 ecn-delay 1ms 2ms prob 0.5 drop reserved 10 alpha 2
+		send 9 $((i * 4)):1000 $((i * 4 + 64)):1000 $((i * 4 + 128)):1000
+	done
+}
+
+# A port whose counters leave no room in a message for what the kernel writes behind them would be
+# lost to who asks, and so would all devices behind it.
+test_full_ports_are_told()
+{
+	for kind in "rate 100mbit stamp tcp-int" "rate 100mbit stamp load role wan band 1 queue hash 32" \
+		    "stamp load role wan switch 77 switch-port 3 speed 10gbit frames both band 1 queue hash 32"; do
+		# shellcheck disable=SC2086 # words
+		full $kind
+		for bytes in $(seq 4096 64 14336); do
+			ip netns exec fa "$FUZZ" dump e0 "$bytes" >"$out" || fault "$kind, buffer of $bytes: no answer"
+			[ "$(grep -cx -e 'bands 16 omitted 0' -e 'bands 0 omitted 1' "$out")" -eq 2 ] ||
+				fault "$kind, buffer of $bytes: $(paste -s -d ';' "$out")"
+		done
+		expect "$kind: bands" "$(grep -cx 'bands 16 omitted 0' "$out")" -ge 1
+		ip netns exec fa "$FUZZ" dump e1 4096 >"$out" || fault "$kind, e1: no answer"
+		expect "$kind: the device behind it" "$(grep -c bands "$out")" -eq 2
+	done
+}
+
 # One message with what the kernel tells of a port makes it again.
 test_settings_make_the_same_port()
 {
