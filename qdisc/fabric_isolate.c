@@ -144,7 +144,9 @@ static bool fabric_frame_next(struct fabric_isolate *iso,
 	return true;
 }
 
-/* Lets @take have what a neighbour has sent to a device, if it is a port of a switch.
+/* Lets @take have what a neighbour has sent to a device, if it is a port of a switch. Not if it is
+ * being taken down: who resets a qdisc that goes has no root lock, but has marked it and waited for
+ * all who may not have seen that, since they read under RCU.
  * Context: softirq; @take has the lock of the port's qdisc.
  */
 static void fabric_port_hears(struct net_device *dev,
@@ -160,7 +162,7 @@ static void fabric_port_hears(struct net_device *dev,
 	if (sch && sch->ops == fabric_port_ops) {
 		spin_lock(qdisc_lock(sch));
 		p = ((struct fabric_sched *)qdisc_priv(sch))->isolate;
-		if (p && p->joined)
+		if (p && p->joined && !test_bit(__QDISC_STATE_DEACTIVATED, &sch->state))
 			take(p, frame);
 		spin_unlock(qdisc_lock(sch));
 	}
