@@ -115,9 +115,12 @@ static int fabric_class_graft(struct Qdisc *sch, unsigned long arg,
 	if (band->queue && new)
 		return fabric_refuse_attr(extack, NULL,
 					  "a band that isolates, hashes or has pfc has no qdisc of its own");
-	if (q->border && new && fabric_border_settings(q)->role == FABRIC_ROLE_LAN)
+	/* Role lan: it could not have flows' queues before it. Role wan: what comes out of it is
+	 * neither stamped nor looked at, so that both loops would stop.
+	 */
+	if (q->border && new)
 		return fabric_refuse_attr(extack, NULL,
-					  "a band with a qdisc of its own cannot have flows' queues before it");
+					  "a band of a port with a role has no qdisc of its own");
 	/* At once: a packet that came in between would never leave. */
 	sch_tree_lock(sch);
 	fabric_band_purge(sch, band, FABRIC_DROP_BAND_GONE);

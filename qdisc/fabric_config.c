@@ -547,9 +547,6 @@ static bool fabric_border_same(const struct fabric_border_config *a,
 static const char *fabric_role_refused(struct Qdisc *sch, const struct fabric_change *change,
 				       u8 role, u8 split_gso)
 {
-	const struct fabric_sched *q = qdisc_priv(sch);
-	unsigned int i;
-
 	if (change->stamp.kind != FABRIC_STAMP_LOAD)
 		return "a port with a role stamps loads: say stamp load";
 	if (role != FABRIC_ROLE_LAN)
@@ -560,10 +557,6 @@ static const char *fabric_role_refused(struct Qdisc *sch, const struct fabric_ch
 		return "a port of role lan is no port of a switch and has no queue hash";
 	if (!split_gso)
 		return "role lan needs split-gso";
-	for (i = 0; i < FABRIC_BANDS_MAX; i++) {
-		if (q->bands[i].child)
-			return "a band with a qdisc of its own cannot have flows' queues before it";
-	}
 	return NULL;
 }
 
