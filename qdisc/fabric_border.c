@@ -252,18 +252,39 @@ static void fabric_border_put(struct fabric_border *router)
 	kvfree(router);
 }
 
-/* A device towards the datacenter comes, or another goes. Return: false: no room. */
-static bool fabric_border_list(struct fabric_border *router, int ifindex, int old)
+/* A device towards the datacenter; NULL: it is none. Context: the router's lock. */
+struct fabric_lan *fabric_lan_find(struct fabric_border *router, int ifindex)
 {
 	int i;
 
 	for (i = 0; i < FABRIC_LANS_MAX; i++) {
-		if (router->lan[i] != old)
-			continue;
-		WRITE_ONCE(router->lan[i], ifindex);
-		return true;
+		if (router->lan[i].ifindex == ifindex)
+			return &router->lan[i];
 	}
-	return false;
+	return NULL;
+}
+
+/* A port of role lan comes. One that takes the place of another of its device does so before that
+ * one goes, and needs no room of its own. Return: false: no room.
+ */
+static bool fabric_lan_join(struct fabric_border *router, int ifindex)
+{
+	struct fabric_lan *lan = fabric_lan_find(router, ifindex) ?: fabric_lan_find(router, 0);
+
+	if (!lan)
+		return false;
+	lan->ifindex = ifindex;
+	lan->ports++;
+	return true;
+}
+
+/* One goes. */
+static void fabric_lan_leave(struct fabric_border *router, int ifindex)
+{
+	struct fabric_lan *lan = fabric_lan_find(router, ifindex);
+
+	if (lan && !--lan->ports)
+		lan->ifindex = 0;
 }
 
 /**
@@ -297,7 +318,7 @@ int fabric_border_join(struct Qdisc *sch, const struct fabric_border_config *set
 	p->router = fabric_border_get(dev_net(dev));
 	if (p->router && settings->role == FABRIC_ROLE_LAN) {
 		spin_lock_bh(&p->router->lock);
-		listed = fabric_border_list(p->router, p->ifindex, 0);
+		listed = fabric_lan_join(p->router, p->ifindex);
 		spin_unlock_bh(&p->router->lock);
 		if (!listed)
 			fabric_border_put(p->router);
@@ -351,7 +372,7 @@ void fabric_border_leave(struct fabric_sched *q)
 	mutex_lock(&fabric_borders_mutex);
 	spin_lock_bh(&p->router->lock);
 	if (p->settings.role == FABRIC_ROLE_LAN) {
-		fabric_border_list(p->router, 0, p->ifindex);
+		fabric_lan_leave(p->router, p->ifindex);
 		fabric_border_forget(p);
 	}
 	spin_unlock_bh(&p->router->lock);

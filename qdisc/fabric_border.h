@@ -150,12 +150,22 @@ struct fabric_border_port {
 };
 
 /**
+ * struct fabric_lan - a device towards the datacenter
+ * @ifindex: which, 0: there is room for one
+ * @ports: of role lan that it has: two while one takes the other's place
+ */
+struct fabric_lan {
+	int ifindex;
+	unsigned int ports;
+};
+
+/**
  * struct fabric_border - the border router of a namespace
  * @list: all of them
  * @net: its namespace, which outlives its devices and so this
  * @users: ports
  * @lock: protects all below; nests in root locks
- * @lan: devices towards the datacenter, 0: none
+ * @lan: devices towards the datacenter
  * @nconns: connections
  * @cross_ns: what handshakes have told, for connections that have told nothing
  * @crossed: one has
@@ -173,7 +183,7 @@ struct fabric_border {
 	struct net *net;
 	unsigned int users;
 	spinlock_t lock;	/* nests in root locks */
-	int lan[FABRIC_LANS_MAX];
+	struct fabric_lan lan[FABRIC_LANS_MAX];
 	unsigned int nconns;
 	u32 cross_ns;
 	bool crossed;
@@ -200,6 +210,7 @@ void fabric_host_put(struct fabric_host *host);
 struct fabric_flow *fabric_flow_make(struct fabric_border_port *p, struct fabric_conn *conn,
 				     const struct in6_addr *addr, u64 now_ns);
 void fabric_flow_free(struct fabric_border *router, struct fabric_conn *conn);
+struct fabric_lan *fabric_lan_find(struct fabric_border *router, int ifindex);
 
 /* fabric_tell.c */
 void fabric_tell_init(struct fabric_border *router);

@@ -554,19 +554,13 @@ void fabric_border_reset(struct fabric_sched *q)
 
 /* ---- to the long line ------------------------------------------------------------------ */
 
-static bool fabric_is_lan(const struct fabric_border *router, int ifindex)
+static bool fabric_is_lan(struct fabric_border *router, int ifindex)
 {
-	int i;
-
-	for (i = 0; ifindex && i < FABRIC_LANS_MAX; i++) {
-		if (router->lan[i] == ifindex)
-			return true;
-	}
-	return false;
+	return ifindex && fabric_lan_find(router, ifindex);
 }
 
 /* Did the packet come from the datacenter, perhaps by a VLAN? Context: the router's lock. */
-static bool fabric_came_by_lan(const struct fabric_border *router, const struct sk_buff *skb)
+static bool fabric_came_by_lan(struct fabric_border *router, const struct sk_buff *skb)
 {
 	return fabric_is_lan(router, skb->skb_iif) ||
 	       fabric_is_lan(router, fabric_vlan_lower(router->net, skb->skb_iif));

@@ -487,6 +487,29 @@ test_turns_of_any_mtu()
 	empty
 }
 
+# The 16 ports of role lan that a router may have, and no more; each can be replaced, and ACKs that
+# come by it are believed all the same.
+test_sixteen_ports()
+{
+	lan() { tc -n b2 qdisc replace dev "$1" root handle "$2:" fabric limit 64mb stamp load speed 1gbit role lan; }
+	for i in $(seq 2 17); do
+		ip -n b2 link add d$i type dummy || fault "device $i"
+		ip -n b2 link set d$i up
+		[ $i -eq 17 ] || lan d$i 1 || fault "port $i"
+	done
+	lan d17 1 2> /run/errors && fault "17 ports"
+	expect "why" "$(grep -c 'a router has 16 ports of role lan at most' /run/errors)" -eq 1
+	for handle in 2 3; do
+		lan east $handle || fault "not replaced"
+		credits=$(border b2 credits)
+		cc=mlcc flows 2 50:all:mark
+		expect "credits" $(($(border b2 credits) - credits)) -ge 100
+	done
+	tc -n b2 qdisc del dev d16 root
+	lan d17 1 || fault "no room where a port has gone"
+	empty
+}
+
 # More connections than have room in one message, and than a router may know: those beyond
 # share a queue, and all are served.
 test_many()
@@ -534,5 +557,5 @@ sleep 0.01
 load_modules lablink fairlane tcp_hpcc tcp_mlcc sch_fabric || exit 1
 tests=${*:-both_families tagged_hosts mlcc shown ends others both_ways forged messages
 	first_flight messages_alone forged_messages ports_that_go
-	bands_that_go strangers host_full numbers_at_their_ends turns_of_any_mtu many}
+	bands_that_go strangers host_full numbers_at_their_ends turns_of_any_mtu sixteen_ports many}
 run_tests 1 $tests
