@@ -351,10 +351,12 @@ void fabric_band_update(struct fabric_sched *q)
 	}
 }
 
-/* What waited has gone without being served: the busy period may be over. */
+/* What waited has gone without being served: the busy period may be over, unless packets are
+ * parked, which are in no band's turn.
+ */
 void fabric_band_gone_idle(struct fabric_sched *q)
 {
-	if (!q->order.active && !q->sending)
+	if (!q->order.active && !q->sending && !q->waiting_bytes)
 		fabric_busy_end(q, ktime_get_ns());
 }
 

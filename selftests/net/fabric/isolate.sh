@@ -163,6 +163,24 @@ test_parked_packets_move_beside_a_slow_band()
 	expect "all sent" "$(cls 1 .packets)" -ge 200
 }
 
+# A port whose packets are all parked is busy, whatever becomes of its other bands.
+test_parked_packets_keep_the_port_busy()
+{
+	isolating bands 2 dscp 1:1 2:2
+	frame $PAUSE 9 1
+	send 20 4:1000
+	expect "parked" "$(cls 1 .backlog_packets)" -eq 20
+	tc -n fa qdisc add dev e0 parent 1:2 handle 20: pfifo || fault "no qdisc of its own"
+	busy=$(stat .fabric.busy_ns)
+	sleep 0.001
+	expect "busy" $(($(stat .fabric.busy_ns) - busy)) -ge 1000000
+	frame $RESUME 9 1
+	empty
+	busy=$(stat .fabric.busy_ns)
+	sleep 0.001
+	expect "idle" $(($(stat .fabric.busy_ns) - busy)) -eq 0
+}
+
 # Ports, devices and the module's state go with packets parked in them.
 test_isolating_port_goes()
 {
