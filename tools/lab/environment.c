@@ -96,7 +96,7 @@ void environment_write(const struct run *run, const char *kernel,
 	list = cJSON_AddArrayToObject(o, "base");
 	for (i = 1; i < sc->files.n; i++)
 		cJSON_AddItemToArray(list, cJSON_CreateString(file_hash(sc->files.s[i])));
-	cJSON_AddNumberToObject(o, "seed", sc->seed);
+	cJSON_AddItemToObject(o, "seed", json_seed(sc->seed));
 	add_strings(o, "set", sets);
 	o = cJSON_AddObjectToObject(json, "counts");
 	cJSON_AddNumberToObject(o, "nodes", sc->nodes);

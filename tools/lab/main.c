@@ -89,8 +89,9 @@ bool option_common(struct options *o, int argc, char **argv, int *i)
 	} else if (is_option(a, "--seed")) {
 		const char *v = option_value(argc, argv, i);
 
-		if (!parse_int(v, &o->seed) || o->seed < 0)
-			die("--seed %s: a seed is an integer from 0", v);
+		if (!parse_int(v, &o->seed) || o->seed < 0 || o->seed > SEED_MAX)
+			die("--seed %s: a seed is an integer from 0 to %lld", v,
+			    SEED_MAX);
 	} else if (is_option(a, "--set")) {
 		strv_addf(&o->sets, "%s", option_value(argc, argv, i));
 	} else if (!strcmp(a, "--quiet")) {

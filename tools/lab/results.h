@@ -15,6 +15,7 @@ void flows_write(const struct run *run);
 
 /* summary.c */
 cJSON *json_value(double v);
+cJSON *json_seed(int64_t seed);
 void summary_write(const struct run *run, const struct values *values,
 		   const struct verdicts *verdicts);
 void summary_print(const struct run *run, const struct values *values,

@@ -195,7 +195,7 @@ struct scenario *scenario_load(const char *path, const struct strv *sets,
 	y_need(sc->root, "title");
 	sc->title = xstrdup(y_text(sc->root, "title", ""));
 	sc->description = xstrdup(y_text(sc->root, "description", ""));
-	sc->seed = y_int(sc->root, "seed", 1, 0, INT64_MAX);
+	sc->seed = y_int(sc->root, "seed", 1, 0, SEED_MAX);
 	if (seed >= 0)
 		sc->seed = seed;
 	sc->ipv6 = y_choice(sc->root, "family", families, 0);

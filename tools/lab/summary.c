@@ -20,6 +20,15 @@ cJSON *json_value(double v)
 	return cJSON_CreateRaw(text);
 }
 
+/* A seed with all its digits: cJSON writes large numbers like 1e+15. */
+cJSON *json_seed(int64_t seed)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%lld", (long long)seed);
+	return cJSON_CreateRaw(text);
+}
+
 /* references: {paper: {preempt_4: 2ms}, …}: text of a column for a value. */
 static const char *reference(const struct ynode *refs, int column,
 			     const char *name)
@@ -43,7 +52,7 @@ void summary_write(const struct run *run, const struct values *values,
 	cJSON_AddStringToObject(json, "title", sc->title);
 	cJSON_AddStringToObject(json, "description", sc->description);
 	cJSON_AddStringToObject(json, "scenario", slash ? slash + 1 : sc->path);
-	cJSON_AddNumberToObject(json, "seed", sc->seed);
+	cJSON_AddItemToObject(json, "seed", json_seed(sc->seed));
 	o = cJSON_AddObjectToObject(json, "params");
 	for (i = 0; i < sc->params.n; i++)
 		cJSON_AddStringToObject(o, sc->params.key[i],

@@ -7,6 +7,7 @@
 #include "util.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,13 +45,14 @@ bool parse_real(const char *text, double *value)
 	       !strpbrk(text, "xXpP");
 }
 
-/* Parse a decimal integer that fills the whole text. */
+/* Parse a decimal integer that fills the whole text and that 64 bits hold. */
 bool parse_int(const char *text, int64_t *value)
 {
 	char *end;
 
+	errno = 0;
 	*value = strtoll(text, &end, 10);
-	return end != text && !*end;
+	return end != text && !*end && !errno;
 }
 
 /* Parse a number and one of the units; a bare 0 needs no unit. */

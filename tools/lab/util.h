@@ -63,6 +63,9 @@ char *run_capture(int *status, const char *program, ...)
 void remove_tree(const char *path);
 bool name_match(const char *pattern, const char *name);
 
+/* Largest seed, 2^53: results have it as a number of JSON, which readers take for a double. */
+#define SEED_MAX	9007199254740992LL
+
 /* Seeded random numbers: the same on every machine and C library. */
 struct rng {
 	uint64_t s;
