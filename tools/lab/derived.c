@@ -20,6 +20,8 @@ void derived_check(struct scenario *sc, struct ynode *y)
 	if (!y_need(y, "of"))
 		return;
 	y_list(y, "of", &names);
+	if (!names.n && y_find(y, "of")->kind != Y_MAP)
+		y_error(y, "of: name one value at least");
 	for (i = 0; i < names.n; i++) {
 		size_t len = strcspn(names.s[i], ".");
 		bool found = false;
@@ -37,7 +39,7 @@ void derived_check(struct scenario *sc, struct ynode *y)
 				(int)len, names.s[i]);
 		free(names.s[i]);
 	}
-	if (!strcmp(y_text(y, "kind", ""), "ratio") && names.n != 2)
+	if (!strcmp(y_text(y, "kind", ""), "ratio") && names.n && names.n != 2)
 		y_error(y, "of: a ratio is of two values");
 	free(names.s);
 }

@@ -165,7 +165,7 @@ static void event_qdisc(struct scenario *sc, int64_t at_ns, struct ynode *y)
 {
 	struct ynode *l = y_get(y, "port");
 	struct port *p = y_scalar(l) ? port_need(sc, l, l->text) : NULL;
-	const char *qdisc = y_text(y, "qdisc", NULL);
+	const char *qdisc = qdisc_read(y);
 
 	y_need(y, "qdisc");
 	if (p && qdisc)

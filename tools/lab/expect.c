@@ -79,6 +79,15 @@ static void unit_check(struct ynode *at, const char *text, const struct value *v
 			quantity_words(v->unit));
 }
 
+/* Do the ends of "within" leave nothing between them? What has another unit is not asked. */
+static bool ends_crossed(const struct expectation *e, const char *unit)
+{
+	double a, b;
+
+	return e->b && parse_quantity(e->a, unit, &a) &&
+	       parse_quantity(e->b, unit, &b) && a > b;
+}
+
 /* Check the texts, and that the values exist and have these units. @known: the values of
  * a run, NULL if there are errors in the measures.
  */
@@ -108,6 +117,9 @@ void expect_check(struct ynode *list, struct ynode *measures,
 			continue;
 		unit_check(list->child[i], e.a, v);
 		unit_check(list->child[i], e.b, v);
+		if (ends_crossed(&e, v->unit))
+			y_error(list->child[i], "%s: nothing is within %s .. %s: the smaller one comes first",
+				v->name, e.a, e.b);
 	}
 }
 
@@ -140,7 +152,7 @@ bool expect_valid(const char *name, const char *target)
 	struct expectation e;
 	bool unit_ok = false;
 
-	if (expect_parse(text, &e))
+	if (expect_parse(text, &e) && !ends_crossed(&e, ""))
 		expect_holds(&e, 1, "", &unit_ok);
 	free(text);
 	return unit_ok;

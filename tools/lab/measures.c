@@ -316,8 +316,8 @@ void measures_check(struct scenario *sc)
 			struct ynode *y = sc->measures->child[i];
 
 			y->used = true;
-			if (strpbrk(y->key, ". ,\"<>="))
-				y_error(y, "a measure's name has no dots, blanks, commas or signs");
+			if (!y->key[0] || strpbrk(y->key, ". ,\"<>="))
+				y_error(y, "a measure needs a name without dots, blanks, commas and signs");
 			/* "name: null" takes a measure away */
 			if (!y_is_null(y) && y_is_map(y))
 				measure_read(sc, y, &m);

@@ -200,6 +200,9 @@ struct scenario *scenario_load(const char *path, const struct strv *sets,
 		sc->seed = seed;
 	sc->ipv6 = y_choice(sc->root, "family", families, 0);
 	sc->duration_ns = y_time(sc->root, "duration", 0);
+	if (!sc->duration_ns && y_get(sc->root, "duration"))
+		y_error(y_find(sc->root, "duration"),
+			"must be above 0; without it the run ends when the last flow stops");
 	pairs_read(sc->root, "sysctl", &sc->sysctl);
 	modules_load(sc);
 	topology_load(sc);

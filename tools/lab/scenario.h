@@ -181,7 +181,10 @@ struct node *node_add(struct scenario *sc, const struct ynode *y,
 		      const char *name, bool is_switch);
 void link_add(struct scenario *sc, const struct ynode *y, struct node *a,
 	      struct node *b, const struct link_params *p);
+int64_t link_rate(struct ynode *map, const char *key, int64_t dflt);
+int64_t link_delay(struct ynode *map, const char *key, int64_t dflt);
 void link_params_read(struct ynode *map, struct link_params *p);
+const char *qdisc_read(struct ynode *map);
 bool shape_load(struct scenario *sc, struct ynode *topology,
 		const struct link_params *defaults);
 struct node *node_find(const struct scenario *sc, const char *name);

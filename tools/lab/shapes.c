@@ -24,10 +24,8 @@ static struct link_params layer(struct ynode *y, const char *prefix,
 	char *delay = xasprintf("%s_delay", prefix);
 	struct link_params l = *p;
 
-	l.rate_bps = y_rate(y, rate, p->rate_bps);
-	l.delay_ns = y_time(y, delay, p->delay_ns);
-	if (!l.rate_bps)
-		y_error(y, "%s must be above 0", rate);
+	l.rate_bps = link_rate(y, rate, p->rate_bps);
+	l.delay_ns = link_delay(y, delay, p->delay_ns);
 	free(rate);
 	free(delay);
 	return l;
@@ -40,7 +38,6 @@ static void star(struct scenario *sc, struct ynode *y,
 	int i, hosts = y_int(y, "hosts", 2, 2, 4000);
 	struct node *s;
 
-	y_need(y, "hosts");
 	for (i = 1; i <= hosts; i++)
 		numbered(sc, y, "h", i, false);
 	s = numbered(sc, y, "s", 1, true);

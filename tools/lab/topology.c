@@ -11,25 +11,40 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The rate of a link under @key, @dflt without one. */
+int64_t link_rate(struct ynode *map, const char *key, int64_t dflt)
+{
+	int64_t bps = y_rate(map, key, dflt);
+
+	if (y_get(map, key) && bps < (int64_t)LABLINK_RATE_MIN_BPS)
+		y_error(y_find(map, key), "a link needs a rate of 1 kbit/s at least");
+	y_at_most(map, key, bps, LABLINK_RATE_MAX_BPS, "10 Tbit/s");
+	return bps;
+}
+
+/* The delay of a link under @key, @dflt without one. */
+int64_t link_delay(struct ynode *map, const char *key, int64_t dflt)
+{
+	int64_t ns = y_time(map, key, dflt);
+
+	y_at_most(map, key, ns, LABLINK_DELAY_MAX_NS, "10 s");
+	return ns;
+}
+
 /* Read the keys that describe a link; what is absent stays as it is. */
 void link_params_read(struct ynode *map, struct link_params *p)
 {
 	static const char *const kinds[] = { "lablink", "veth", NULL };
 
 	p->veth = y_choice(map, "kind", kinds, p->veth);
-	p->rate_bps = y_rate(map, "rate", p->rate_bps);
-	p->delay_ns = y_time(map, "delay", p->delay_ns);
+	p->rate_bps = link_rate(map, "rate", p->rate_bps);
+	p->delay_ns = link_delay(map, "delay", p->delay_ns);
 	p->mtu = y_int(map, "mtu", p->mtu, 576, 65000);
 	p->overhead_bytes = y_int(map, "overhead", p->overhead_bytes, 0,
 				  LABLINK_OVERHEAD_MAX);
 	p->ring_pkts = y_int(map, "ring", p->ring_pkts, 1, LABLINK_RING_MAX);
 	p->offload = y_bool(map, "offload", p->offload);
 	noise_load(map, "noise", &p->noise);
-	if (p->rate_bps == 0)
-		y_error(y_find(map, "rate"), "a link needs a rate above 0");
-	y_at_most(map, "rate", p->rate_bps, LABLINK_RATE_MAX_BPS,
-		  "10 Tbit/s");
-	y_at_most(map, "delay", p->delay_ns, LABLINK_DELAY_MAX_NS, "10 s");
 }
 
 /* Add a node or say why its name cannot be used. */
@@ -290,6 +305,17 @@ static void lists_load(struct scenario *sc, struct ynode *top,
 	}
 }
 
+/* tc's words under qdisc:, NULL without the key. */
+const char *qdisc_read(struct ynode *map)
+{
+	const char *words = y_text(map, "qdisc", NULL);
+
+	if (words && !words[strspn(words, " ")])
+		y_error(y_find(map, "qdisc"),
+			"name a qdisc, in tc's words (fabric limit 1mb)");
+	return words;
+}
+
 /* Apply the hosts: and switches: blocks: settings by name pattern. */
 static void node_settings(struct scenario *sc, const char *key, bool switches)
 {
@@ -309,7 +335,7 @@ static void node_settings(struct scenario *sc, const char *key, bool switches)
 		if (!y_is_map(y))
 			continue;
 		nodes_match(sc, y, y->key, switches, &list, &n);
-		qdisc = y_text(y, "qdisc", NULL);
+		qdisc = qdisc_read(y);
 		route = switches ? NULL : y_text(y, "route", NULL);
 		y_list(y, "tc", &tc);
 		for (k = 0; k < n; k++) {
@@ -346,7 +372,7 @@ static void port_settings(struct scenario *sc)
 		if (!y_is_map(y))
 			continue;
 		ports_match(sc, y, y->key, &list, &n);
-		qdisc = y_text(y, "qdisc", NULL);
+		qdisc = qdisc_read(y);
 		y_list(y, "tc", &tc);
 		for (k = 0; k < n; k++) {
 			if (qdisc)

@@ -98,6 +98,8 @@ static struct ynode *convert(yaml_document_t *doc, int id, const char *file,
 		break;
 	default:
 		n->kind = Y_SCALAR;
+		if (memchr(yn->data.scalar.value, 0, yn->data.scalar.length))
+			die("%s:%d: a text with a NUL byte", file, n->line);
 		n->text = xstrdup((const char *)yn->data.scalar.value);
 	}
 	return n;
@@ -116,14 +118,42 @@ static void parse_failed(const yaml_parser_t *p, const char *file)
 	    p->context ? p->context : "");
 }
 
+/* Die if another document follows: it would not be read. */
+static void parse_end(yaml_parser_t *p, const char *file)
+{
+	yaml_document_t doc;
+
+	if (!yaml_parser_load(p, &doc))
+		parse_failed(p, file);
+	if (yaml_document_get_root_node(&doc))
+		die("%s:%zu: a second document begins here: a file is one scenario",
+		    file, doc.start_mark.line + 1);
+	yaml_document_delete(&doc);
+}
+
+/* The line of @text in which @at stands. */
+static int line_of(const char *text, const char *at)
+{
+	int line = 1;
+
+	for (; text < at; text++)
+		line += *text == '\n';
+	return line;
+}
+
 /* Parse @text as one YAML document or die, naming @file and the line. */
 static struct ynode *parse(const char *text, size_t len, const char *file)
 {
+	const char *nul = memchr(text, 0, len);
 	yaml_parser_t p;
 	yaml_document_t doc;
 	yaml_node_t *top;
 	struct ynode *root;
 
+	/* libyaml takes it for the end */
+	if (nul)
+		die("%s:%d: not valid YAML: a NUL byte", file,
+		    line_of(text, nul));
 	yaml_parser_initialize(&p);
 	yaml_parser_set_input_string(&p, (const unsigned char *)text, len);
 	if (!yaml_parser_load(&p, &doc))
@@ -133,6 +163,7 @@ static struct ynode *parse(const char *text, size_t len, const char *file)
 		die("%s:1: the file is empty", file);
 	root = convert(&doc, top - doc.nodes.start + 1, file, 0);
 	yaml_document_delete(&doc);
+	parse_end(&p, file);
 	yaml_parser_delete(&p);
 	return root;
 }

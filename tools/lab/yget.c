@@ -291,11 +291,11 @@ int64_t y_size(struct ynode *map, const char *key, int64_t dflt)
 	return y_unit(map, key, dflt, parse_size, quantity_words("bytes"));
 }
 
-/* Refuse a value of @key above @max, which is @text. */
+/* Refuse a value of @key above @max, which is @text; a default is not asked. */
 void y_at_most(struct ynode *map, const char *key, int64_t value, int64_t max,
 	       const char *text)
 {
-	if (value > max)
+	if (value > max && y_find(map, key))
 		y_error(y_find(map, key), "at most %s", text);
 }
 
