@@ -72,7 +72,7 @@ static void map_check(const struct ynode *map, bool controls)
 }
 
 /* Check the names in a scenario that was loaded, and end the program if one is wrong. A
- * kernel that is not the lab's may have controls of its own.
+ * kernel that is not the lab's may have controls and qdiscs of its own.
  */
 void names_check(const struct scenario *sc, const char *kernel)
 {
@@ -80,7 +80,7 @@ void names_check(const struct scenario *sc, const char *kernel)
 					      "groups", "events" };
 	const struct ynode *defaults = y_find(sc->root, "group_defaults");
 	const struct ynode *modules = y_find(sc->root, "modules");
-	bool controls = kernel_is_uml(kernel);
+	bool lab = kernel_is_uml(kernel);
 	struct tc_words words = { 0 };
 	size_t i;
 	int k;
@@ -90,13 +90,13 @@ void names_check(const struct scenario *sc, const char *kernel)
 			 name_modules);
 	map_check(sc->root, false);
 	if (defaults)
-		map_check(defaults, controls);
+		map_check(defaults, lab);
 	for (i = 0; i < ARRAY_SIZE(places); i++) {
 		const struct ynode *y = y_find(sc->root, places[i]);
 
 		for (k = 0; y && k < y->n; k++) {
-			map_check(y->child[k], controls);
-			tc_words_read(&words, y->child[k]);
+			map_check(y->child[k], lab);
+			tc_words_read(&words, y->child[k], lab);
 		}
 	}
 	tc_words_check(&words);

@@ -9,6 +9,7 @@
 
 extern const char *const name_modules[];
 extern const char *const name_controls[];	/* of the lab's kernel with all modules */
+extern const char *const name_qdiscs[];		/* likewise */
 extern const char *const name_settings[];	/* net.fairlane.* */
 
 void names_check(const struct scenario *sc, const char *kernel);
@@ -20,7 +21,7 @@ struct tc_words {
 	int n;
 };
 
-void tc_words_read(struct tc_words *w, const struct ynode *map);
+void tc_words_read(struct tc_words *w, const struct ynode *map, bool kinds);
 void tc_words_check(struct tc_words *w);
 
 #endif

@@ -33,14 +33,46 @@ static bool is_harmless(const char *text)
 	return false;
 }
 
-/* Take @command, which stands at @y. */
+/* Is the qdisc that a command of @y makes one of the lab's kernel? tc takes any name: what it
+ * does not know it leaves to the kernel.
+ */
+static void kind_check(const struct ynode *y, const char *command)
+{
+	/* words before the kind that another one follows */
+	static const char *const pairs[] = { "dev", "handle", "parent" };
+	struct strv word = { 0 };
+	size_t k;
+	int i;
+
+	strv_split(&word, command, ' ');
+	if (word.n < 2 || strcmp(word.s[0], "qdisc") ||
+	    (strcmp(word.s[1], "add") && strcmp(word.s[1], "replace")))
+		return;
+	for (i = 2; i < word.n; i++) {
+		if (!strcmp(word.s[i], "root"))
+			continue;
+		for (k = 0; k < ARRAY_SIZE(pairs); k++)
+			if (!strcmp(word.s[i], pairs[k]))
+				break;
+		if (k < ARRAY_SIZE(pairs)) {
+			i++;
+			continue;
+		}
+		y_one_of(y, word.s[i], name_qdiscs);
+		return;
+	}
+}
+
+/* Take @command, which stands at @y; @kinds: its qdisc must be one of the lab's kernel. */
 static void command_add(struct tc_words *w, const struct ynode *y,
-			const char *command)
+			const char *command, bool kinds)
 {
 	char *text;
 
 	if (!is_harmless(command))
 		return;
+	if (kinds)
+		kind_check(y, command);
 	text = tc_text(command, NO_DEVICE, 0, "1");
 	buf_addf(&w->batch, "%s\n", text);
 	free(text);
@@ -48,8 +80,8 @@ static void command_add(struct tc_words *w, const struct ynode *y,
 	w->at[w->n++] = y;
 }
 
-/* Take what qdisc: and tc: of one mapping say. */
-void tc_words_read(struct tc_words *w, const struct ynode *map)
+/* Take what qdisc: and tc: of one mapping say; @kinds as in command_add(). */
+void tc_words_read(struct tc_words *w, const struct ynode *map, bool kinds)
 {
 	const struct ynode *qdisc = y_find(map, "qdisc");
 	const struct ynode *tc = y_find(map, "tc");
@@ -59,13 +91,13 @@ void tc_words_read(struct tc_words *w, const struct ynode *map)
 		char *text = xasprintf("qdisc replace dev $dev root handle 1: %s",
 				       qdisc->text);
 
-		command_add(w, qdisc, text);
+		command_add(w, qdisc, text, kinds);
 		free(text);
 	}
 	if (tc && tc->kind == Y_SCALAR)
-		command_add(w, tc, tc->text);
+		command_add(w, tc, tc->text, kinds);
 	for (i = 0; tc && i < tc->n; i++)
-		command_add(w, tc->child[i], tc->child[i]->text);
+		command_add(w, tc->child[i], tc->child[i]->text, kinds);
 }
 
 /* Report what tc said in @text of commands whose words are wrong. */
