@@ -7,6 +7,7 @@
  * as open files, the run's folder as the current one.
  */
 #include "boot.h"
+#include "units.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -178,9 +179,14 @@ static double group_cpu_s(pid_t pgid)
 static double hang_limit_s(const struct boot *b)
 {
 	const char *own = getenv("LAB_HANG_CPU_S");
+	double limit_s;
 
-	if (own && atof(own) > 0)
-		return atof(own);
+	if (own && own[0]) {
+		if (!parse_real(own, &limit_s) || limit_s <= 0)
+			die("LAB_HANG_CPU_S=%s: write seconds of processor time, above 0",
+			    own);
+		return limit_s;
+	}
 	return strcmp(b->kernel, "uml-debug") ? HANG_CPU_S : HANG_CPU_DEBUG_S;
 }
 
@@ -193,6 +199,7 @@ struct watch {
 	FILE *console;
 	double cpu_s, wall_s;	/* at the last sign of life */
 	double last_cpu_s, idle_since_s;
+	double limit_s;		/* processor time without one */
 	bool hung;
 	bool started;		/* the guest's first program has spoken */
 	bool early;		/* ended: its kernel complained before that */
@@ -245,7 +252,7 @@ static void check_hang(struct watch *w)
 		w->last_cpu_s = cpu;
 		w->idle_since_s = now;
 	}
-	if (cpu - w->cpu_s > hang_limit_s(w->b) || now - w->idle_since_s > HANG_IDLE_S) {
+	if (cpu - w->cpu_s > w->limit_s || now - w->idle_since_s > HANG_IDLE_S) {
 		w->hung = true;
 		kill(-guest_pid, SIGKILL);
 	}
@@ -366,7 +373,7 @@ static int run_guest(struct watch *w, const char *binary)
  */
 char *boot_guest(struct boot *b)
 {
-	struct watch w = { .b = b };
+	struct watch w = { .b = b, .limit_s = hang_limit_s(b) };
 	char *binary = kernel_binary(b->kernel), *path;
 	struct rusage before, after;
 	double start = wall_seconds();

@@ -23,6 +23,7 @@ char *boot_guest(struct boot *b);
 
 /* machine.c */
 bool kernel_is_uml(const char *kernel);
+void kernel_known(const char *kernel);
 char *machine_kernel(const char *kernel);
 void machine_exec(const struct boot *b, const char *image, const char *tmp);
 

@@ -28,6 +28,7 @@ struct options {
 
 void options_init(struct options *o);
 void options_check(const struct options *o);
+bool option_is(const char *arg, const char *name);
 bool option_common(struct options *o, int argc, char **argv, int *i);
 const char *option_value(int argc, char **argv, int *i);
 

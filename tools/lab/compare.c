@@ -143,13 +143,13 @@ int cmd_compare(int argc, char **argv)
 	for (i = 0; i < argc; i++) {
 		char *eq = strchr(argv[i], '=');
 
-		if (!strncmp(argv[i], "--title", 7)) {
+		if (option_is(argv[i], "--title")) {
 			c.title = xstrdup(option_value(argc, argv, &i));
-		} else if (!strncmp(argv[i], "--out", 5)) {
+		} else if (option_is(argv[i], "--out")) {
 			out = option_value(argc, argv, &i);
-		} else if (!strncmp(argv[i], "--rst", 5)) {
+		} else if (option_is(argv[i], "--rst")) {
 			rst = option_value(argc, argv, &i);
-		} else if (!strncmp(argv[i], "--rows", 6)) {
+		} else if (option_is(argv[i], "--rows")) {
 			rows = option_value(argc, argv, &i);
 		} else if (argv[i][0] == '-' || !eq || eq == argv[i]) {
 			die("lab compare: \"%s\" is neither an option nor NAME=FOLDER of a sweep",

@@ -69,8 +69,13 @@ void compare_text(FILE *f, const struct comparison *c)
 	int *w = widths(&c->table), i;
 
 	fprintf(f, "%s\n\n", c->title);
-	put_row(f, &c->table, 0, w);
-	put_rule(f, &c->table, w, '-');
+	if (c->table.rows == 1) {
+		fputs("No value has a reference or an expectation on its median: --rows PATTERN shows those whose names match (--rows '*': all).\n",
+		      f);
+	} else {
+		put_row(f, &c->table, 0, w);
+		put_rule(f, &c->table, w, '-');
+	}
 	for (i = 1; i < c->table.rows; i++)
 		put_row(f, &c->table, i, w);
 	fprintf(f, "\nMedian (smallest .. largest) of %d runs with other seeds.\n",

@@ -81,11 +81,10 @@ static int exec_options(struct options *o, struct strv *modules, int argc,
 
 	options_init(o);
 	for (i = 0; i < argc && strcmp(argv[i], "--"); i++) {
-		if (!strncmp(argv[i], "--module", 8))
+		if (option_is(argv[i], "--module"))
 			strv_addf(modules, "%s", option_value(argc, argv, &i));
-		else if (strcmp(argv[i], "--node-less") &&
-			 (argv[i][0] != '-' ||
-			  !option_common(o, argc, argv, &i)))
+		else if (argv[i][0] != '-' ||
+			 !option_common(o, argc, argv, &i))
 			die("lab exec: unknown option %s (the command follows after --)",
 			    argv[i]);
 	}

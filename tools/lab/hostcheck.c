@@ -43,14 +43,17 @@ double folder_free_bytes(const char *folder)
 	return (double)v.f_bavail * v.f_frsize;
 }
 
-/* Folders to try, best first: memory before disk. */
+/* Folders to try, best first: memory before disk. Who names one wants no other. */
 const char *const *tmp_folders(void)
 {
-	static const char *list[5];
+	static const char *list[4];
+	const char *own = getenv("LAB_TMPDIR");
 	int n = 0;
 
-	if (getenv("LAB_TMPDIR"))
-		list[n++] = getenv("LAB_TMPDIR");
+	if (own && own[0]) {
+		list[n++] = own;
+		return list;
+	}
 	list[n++] = "/dev/shm";
 	if (getenv("TMPDIR"))
 		list[n++] = getenv("TMPDIR");
@@ -74,6 +77,10 @@ char *guest_tmp(void)
 			return dir;
 		free(dir);
 	}
+	f = tmp_folders();
+	if (!f[1])
+		die("LAB_TMPDIR=%s: not a folder that is writable, not mounted noexec and has %.0f MB free (lab doctor shows why)",
+		    f[0], TMP_NEED_BYTES / 1e6);
 	die("no temporary folder that is writable, not mounted noexec and has %.0f MB free: set LAB_TMPDIR to one (lab doctor shows why)",
 	    TMP_NEED_BYTES / 1e6);
 }

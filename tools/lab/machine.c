@@ -23,6 +23,22 @@ bool kernel_is_uml(const char *kernel)
 	return !strcmp(kernel, "uml") || !strcmp(kernel, "uml-debug");
 }
 
+/* Die if there is no kernel of that name: "prepare" knows those that are not the lab's. */
+void kernel_known(const char *kernel)
+{
+	static const char *const others[] = { "debian-6.1", "debian-6.12",
+					      "debian-newest", "host" };
+	size_t i;
+
+	if (kernel_is_uml(kernel))
+		return;
+	for (i = 0; i < ARRAY_SIZE(others); i++)
+		if (!strcmp(kernel, others[i]))
+			return;
+	die("no kernel \"%s\": there are uml, uml-debug, debian-6.1, debian-6.12, debian-newest and host",
+	    kernel);
+}
+
 /* Make @kernel ready: compile our modules for it, get its image. Returns what
  * machine_exec() boots; dies with the cure if it cannot be had.
  */

@@ -2,6 +2,7 @@
 /* lab: run scenarios in a virtual datacenter. This file reads the command line
  * and calls one of the commands.
  */
+#include "boot.h"
 #include "commands.h"
 #include "units.h"
 
@@ -11,23 +12,24 @@
 static const char usage[] =
 	"usage: lab COMMAND …\n"
 	"  run SCENARIO [--out DIR] [--set KEY=VALUE]… [--seed N]\n"
-	"      [--kernel uml|uml-debug|debian-6.12|debian-newest|host] [--leak-check] [--quiet]\n"
+	"      [--kernel K] [--leak-check] [--quiet]\n"
 	"                       run a scenario; exit status 0 only if the run was\n"
 	"                       clean and every expectation held\n"
-	"  sweep SCENARIO --seeds N [--first-seed K] [--set KEY=A,B,C]… [--out DIR]\n"
+	"  sweep SCENARIO [--seeds N] [--first-seed K] [--set KEY=A,B,C]… [--out DIR]\n"
 	"      [--jobs N] [--sshlogin LIST] [--kernel K]\n"
-	"                       run it for many seeds and settings, show medians\n"
+	"                       run it for many seeds (5) and settings, show medians\n"
 	"  compare NAME=DIR… [--title TEXT] [--rows PATTERN] [--out DIR]\n"
 	"      [--rst FILE]\n"
 	"                       sweeps side by side, with references and targets:\n"
 	"                       a table and, with --out, report.html, compare.json\n"
-	"  validate SCENARIO [--set KEY=VALUE]…\n"
+	"  validate SCENARIO [--set KEY=VALUE]… [--kernel K]\n"
 	"                       check a scenario and show what it would do\n"
 	"  list                 scenarios that come with the project\n"
 	"  plot DIR             draw the plots and the report of a run again\n"
 	"  exec [--kernel K] [--module NAME[:PARAMETERS]]… [--out DIR] -- CMD…\n"
 	"                       run a command as root in a bare guest\n"
 	"  doctor               what this machine lacks or forbids, and the cure\n"
+	"K is uml, uml-debug, debian-6.1, debian-6.12, debian-newest or host\n"
 	"Scenario format, files and exit codes: Documentation/guide/lab.rst\n";
 
 static const struct {
@@ -50,9 +52,10 @@ void options_init(struct options *o)
 	o->seed = -1;
 }
 
-/* Options that only make sense together. */
+/* A kernel that there is, and options that only make sense together. */
 void options_check(const struct options *o)
 {
+	kernel_known(o->kernel);
 	if (o->leak_check && strcmp(o->kernel, "uml-debug"))
 		die("--leak-check needs --kernel uml-debug, only that kernel tracks its memory");
 }
@@ -70,7 +73,7 @@ const char *option_value(int argc, char **argv, int *i)
 }
 
 /* Is argument @arg the option @name, with or without "=value"? */
-static bool is_option(const char *arg, const char *name)
+bool option_is(const char *arg, const char *name)
 {
 	size_t len = strlen(name);
 
@@ -82,17 +85,17 @@ bool option_common(struct options *o, int argc, char **argv, int *i)
 {
 	const char *a = argv[*i];
 
-	if (is_option(a, "--out")) {
+	if (option_is(a, "--out")) {
 		o->out = option_value(argc, argv, i);
-	} else if (is_option(a, "--kernel")) {
+	} else if (option_is(a, "--kernel")) {
 		o->kernel = option_value(argc, argv, i);
-	} else if (is_option(a, "--seed")) {
+	} else if (option_is(a, "--seed")) {
 		const char *v = option_value(argc, argv, i);
 
 		if (!parse_int(v, &o->seed) || o->seed < 0 || o->seed > SEED_MAX)
 			die("--seed %s: a seed is an integer from 0 to %lld", v,
 			    SEED_MAX);
-	} else if (is_option(a, "--set")) {
+	} else if (option_is(a, "--set")) {
 		strv_addf(&o->sets, "%s", option_value(argc, argv, i));
 	} else if (!strcmp(a, "--quiet")) {
 		o->quiet = true;

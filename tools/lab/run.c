@@ -184,6 +184,7 @@ int cmd_validate(int argc, char **argv)
 			die("lab validate: unknown option %s", argv[i]);
 	if (o.rest.n != 1)
 		die("lab validate: name one scenario file");
+	options_check(&o);
 	sc = scenario_load(o.rest.s[0], &o.sets, o.seed);
 	names_check(sc, o.kernel);
 	printf("%s: %s\n", sc->path, sc->title);

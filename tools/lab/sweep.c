@@ -234,13 +234,13 @@ static void parse_options(struct sweep_options *o, int argc, char **argv)
 	o->first_seed = 1;
 	o->jobs = sysconf(_SC_NPROCESSORS_ONLN);
 	for (i = 0; i < argc; i++) {
-		if (!strncmp(argv[i], "--seeds", 7))
+		if (option_is(argv[i], "--seeds"))
 			o->seeds = int_option(argc, argv, &i, 1);
-		else if (!strncmp(argv[i], "--first-seed", 12))
+		else if (option_is(argv[i], "--first-seed"))
 			o->first_seed = int_option(argc, argv, &i, 0);
-		else if (!strncmp(argv[i], "--jobs", 6))
+		else if (option_is(argv[i], "--jobs"))
 			o->jobs = int_option(argc, argv, &i, 1);
-		else if (!strncmp(argv[i], "--sshlogin", 10))
+		else if (option_is(argv[i], "--sshlogin"))
 			o->sshlogin = option_value(argc, argv, &i);
 		else if (!option_common(&o->common, argc, argv, &i))
 			die("lab sweep: unknown option %s", argv[i]);
@@ -249,6 +249,7 @@ static void parse_options(struct sweep_options *o, int argc, char **argv)
 		die("lab sweep: name one scenario file");
 	if (o->common.seed >= 0)
 		die("lab sweep: --seeds and --first-seed choose the seeds");
+	options_check(&o->common);
 }
 
 /* lab sweep */
