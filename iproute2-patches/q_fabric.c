@@ -46,8 +46,9 @@ static void explain(void)
 		"  bands      bands (classes) 1 to N; BAND is a number from 1, 0 the default one\n"
 		"  buffer     share SIZE bytes with all ports of this namespace that say NAME\n"
 		"  stamp      telemetry in TCP options; smoothed over stamp-tau, held for\n"
-		"             stamp-hold, rounded down to stamp-round\n"
+		"             stamp-hold, told as the middle of a step of stamp-round\n"
 		"  role       of a border router: to the long line (wan), to the datacenter (lan)\n"
+		"A TIME without a unit is in nanoseconds.\n"
 		"Everything else: man tc-fabric; ... class ... fabric help\n");
 }
 
