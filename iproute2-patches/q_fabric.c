@@ -177,6 +177,8 @@ static int parse_bands(int argc, char **argv, struct nlmsghdr *n)
 /* Faster than this a credit pays for so many segments, else for one. */
 #define PRESET_FAST_BPS 10000000000ULL
 #define PRESET_FAST_SEGS 8
+/* The kernel's limit for rates, which these numbers keep to. */
+#define PRESET_SPEED_MAX_BPS 10000000000000ULL
 #define PRESET_MTU 1500
 /* A mark needs queues of some packets: 8 frames for each 10 us. */
 #define PRESET_ECN_NS 10000
@@ -330,7 +332,8 @@ static int preset_line_words(int argc, char **argv, struct preset_line *line)
 		unsigned long n = 0;
 
 		if (!strcmp(name, "speed")) {
-			if (!value || fabric_parse_rate(&line->rate_bps, value))
+			if (!value || fabric_parse_rate(&line->rate_bps, value) ||
+			    !line->rate_bps || line->rate_bps > PRESET_SPEED_MAX_BPS)
 				return fabric_bad(name, value);
 			continue;
 		}

@@ -123,6 +123,20 @@ static int value_time32(int argc, char **argv, struct nlmsghdr *n, int type)
 	return 1;
 }
 
+/* A time of a second at most; what is more goes to the kernel as more, whose refusal has the
+ * range.
+ */
+static int value_second(int argc, char **argv, struct nlmsghdr *n, int type)
+{
+	__s64 ns;
+
+	(void)argc;
+	if (get_time64(&ns, argv[1]) || ns < 0)
+		return -1;
+	put_u32(n, type, ns > UINT32_MAX ? UINT32_MAX : ns);
+	return 1;
+}
+
 static int value_u32(int argc, char **argv, struct nlmsghdr *n, int type)
 {
 	__u32 number;
@@ -256,6 +270,11 @@ static int value_buffer(int argc, char **argv, struct nlmsghdr *n, int type)
 	const char *name = strcmp(argv[1], "off") ? argv[1] : "";
 	unsigned int bytes;
 
+	if (strlen(name) >= FABRIC_BUFFER_NAME_LEN) {
+		fprintf(stderr, "fabric: the name of a buffer has %d characters at most\n",
+			FABRIC_BUFFER_NAME_LEN - 1);
+		return -1;
+	}
 	addattr_l(n, FABRIC_OPTIONS_MAX_BYTES, type, name, strlen(name) + 1);
 	if (!*name || argc < 3 || *argv[2] < '0' || *argv[2] > '9')
 		return 1;
@@ -456,13 +475,13 @@ const struct fabric_option fabric_port_options[] = {
 	{ "hop-rtt", TCA_FABRIC_HOP_RTT_NS, value_time32, 0 },
 	{ "frames", TCA_FABRIC_FRAMES, value_frames, 0 },
 	{ "stamp", TCA_FABRIC_STAMP, value_stamp, 0 },
-	{ "stamp-tau", TCA_FABRIC_STAMP_TAU_NS, value_time32, 0 },
+	{ "stamp-tau", TCA_FABRIC_STAMP_TAU_NS, value_second, 0 },
 	{ "stamp-round", TCA_FABRIC_STAMP_ROUND_NS, value_u32, 0 },
-	{ "stamp-hold", TCA_FABRIC_STAMP_HOLD_NS, value_time32, 0 },
+	{ "stamp-hold", TCA_FABRIC_STAMP_HOLD_NS, value_second, 0 },
 	{ "role", TCA_FABRIC_ROLE, value_role, 0 },
 	{ "host-rate", TCA_FABRIC_HOST_RATE_BPS, value_rate, 0 },
-	{ "flow-delay", TCA_FABRIC_FLOW_WAIT_NS, value_time32, 0 },
-	{ "flow-theta", TCA_FABRIC_FLOW_THETA_NS, value_time32, 0 },
+	{ "flow-delay", TCA_FABRIC_FLOW_WAIT_NS, value_second, 0 },
+	{ "flow-theta", TCA_FABRIC_FLOW_THETA_NS, value_second, 0 },
 	{ "flow-form", TCA_FABRIC_FLOW_FORM, value_form, 0 },
 	{ "flow-weight", TCA_FABRIC_FLOW_WEIGHT_MILLI, value_milli, 0 },
 	{ NULL, 0, NULL, 0 }

@@ -415,6 +415,34 @@ TEST(fuzz_printing)
 	CHECK_GT(letters, 100000U);
 }
 
+/* The kernel has 15 characters. */
+TEST(names_of_buffers)
+{
+	static struct message a;
+
+	CHECK(!parse_text(&a, "buffer fifteen-letters 1mb", false));
+	CHECK(parse_text(&a, "buffer fifteen-letters. 1mb", false));
+}
+
+/* A time that no field holds is not a short one. */
+TEST(long_times)
+{
+	static const int types[] = {
+		TCA_FABRIC_STAMP_TAU_NS, TCA_FABRIC_STAMP_HOLD_NS,
+		TCA_FABRIC_FLOW_WAIT_NS, TCA_FABRIC_FLOW_THETA_NS,
+	};
+	struct rtattr *tb[64];
+	static struct message a;
+	size_t i;
+
+	REQUIRE(!parse_text(&a, "stamp-tau 5s stamp-hold 5s flow-delay 5s flow-theta 5s", false));
+	parse_nest(tb, TCA_FABRIC_MAX, options(&a));
+	for (i = 0; i < ARRAY_SIZE(types); i++) {
+		REQUIRE(tb[types[i]]);
+		CHECK_EQ(*(uint32_t *)RTA_DATA(tb[types[i]]), UINT32_MAX);
+	}
+}
+
 /* A preset is nothing but options. */
 TEST(presets_are_options)
 {
@@ -465,6 +493,10 @@ TEST(presets_are_options)
 	CHECK(parse_text(&a, "preset flexpass speed 1gbit segs 65", false));
 	CHECK(parse_text(&a, "preset flexpass speed 1gbit segs", false));
 	CHECK(parse_text(&a, "preset flexpass speed x", false));
+	CHECK(parse_text(&a, "preset flexpass speed 0", false));
+	CHECK(parse_text(&a, "preset dctcp speed 0", false));
+	CHECK(parse_text(&a, "preset dctcp speed none", false));
+	CHECK(parse_text(&a, "preset dctcp speed 11tbit", false));
 	CHECK(parse_text(&a, "preset nothing", false));
 	CHECK(parse_text(&a, "preset", false));
 }
