@@ -2,6 +2,7 @@
 /* Dimensions of a set-up: what the seed or the command line says. */
 #include "space.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -17,6 +18,20 @@ void die(const char *format, ...)
 	fputc('\n', stderr);
 	va_end(ap);
 	exit(2);
+}
+
+/* Take a seed from the command line. Return: is @text one, digits alone? */
+bool seed_read(const char *text, uint64_t *seed)
+{
+	errno = 0;
+	*seed = strtoull(text, NULL, 10);
+	return text[0] && !text[strspn(text, "0123456789")] && !errno;
+}
+
+/* Take two seeds. Return: are they, in that order? */
+bool seeds_read(const char *first, const char *last, uint64_t *from, uint64_t *to)
+{
+	return seed_read(first, from) && seed_read(last, to) && *from <= *to;
 }
 
 /* FNV-1a, so that names give numbers. */

@@ -5,7 +5,6 @@
  */
 #include "space.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,15 +57,12 @@ int main(int argc, char **argv)
 {
 	const struct space_control *c;
 	struct space_setup s = { 0 };
-	char *end;
 	int i;
 
 	if (argc < 3)
 		usage();
 	c = find(&s, argv[1]);
-	errno = 0;
-	s.seed = strtoull(argv[2], &end, 10);
-	if (!c || *end || errno || argv[2][0] == '-')
+	if (!c || !seed_read(argv[2], &s.seed))
 		usage();
 	for (i = 3; i < argc; i++)
 		dim_give(&s, argv[i]);

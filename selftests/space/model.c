@@ -140,15 +140,15 @@ static bool take_word(const char *word)
 int main(int argc, char **argv)
 {
 	const char *space;
-	u64 seed, first, last;
+	uint64_t seed, first, last;
 	u32 n = 0, good = 0, broken = 0;
 	double least;
 
-	if (argc < 4)
-		die("usage: spacemodel SPACE FIRST LAST [without=RULE | watch=RTTS]... [DIMENSION=VALUE]...");
+	if (argc < 4 || !seeds_read(argv[2], argv[3], &first, &last))
+		die("usage: spacemodel SPACE FIRST LAST [without=RULE | watch=RTTS]... [DIMENSION=VALUE]..., FIRST and LAST are seeds, from 0 up");
 	space = argv[1];
-	first = strtoull(argv[2], NULL, 10);
-	last = strtoull(argv[3], NULL, 10);
+	if (strcmp(space, "basic") && strcmp(space, "wide"))
+		die("there is no space \"%s\" with classes: basic, wide", space);
 	while (argc > 4 && take_word(argv[4])) {
 		argv++;
 		argc--;

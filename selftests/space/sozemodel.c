@@ -140,13 +140,18 @@ static bool run(const char *space, u64 seed, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	u64 seed, first, last;
+	uint64_t seed, first, last;
+	static const char *const spaces[] = { "basic", "wide", "lone", "chain" };
 	u32 good = 0, n = 0;
+	size_t i;
 
-	if (argc < 4)
-		die("usage: sozemodel SPACE FIRST LAST [DIMENSION=VALUE]...");
-	first = strtoull(argv[2], NULL, 10);
-	last = strtoull(argv[3], NULL, 10);
+	if (argc < 4 || !seeds_read(argv[2], argv[3], &first, &last))
+		die("usage: sozemodel SPACE FIRST LAST [DIMENSION=VALUE]..., FIRST and LAST are seeds, from 0 up");
+	for (i = 0; i < ARRAY_SIZE(spaces); i++)
+		if (!strcmp(argv[1], spaces[i]))
+			break;
+	if (i == ARRAY_SIZE(spaces))
+		die("there is no space \"%s\": basic, wide, lone, chain", argv[1]);
 	for (seed = first; seed <= last; seed++, n++)
 		good += run(argv[1], seed, argc - 4, argv + 4);
 	printf("%u set-ups: %u good\n", n, good);

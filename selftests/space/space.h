@@ -183,6 +183,8 @@ const char *dim_of(const struct space_setup *s, const char *name);
 void dim_give(struct space_setup *s, const char *assignment);
 void dim_check(const struct space_setup *s);
 bool space_is(const struct space_setup *s, const char *name);
+bool seed_read(const char *text, uint64_t *seed);
+bool seeds_read(const char *first, const char *last, uint64_t *from, uint64_t *to);
 void die(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
 
 #define DIM_PICK(s, name, ...) \
