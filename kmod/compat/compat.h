@@ -10,6 +10,7 @@
 #include <linux/hrtimer.h>
 #include <linux/netlink.h>
 #include <linux/sysctl.h>
+#include <linux/workqueue.h>
 #include <net/ip6_checksum.h>
 #include <net/net_namespace.h>
 #include <net/sch_generic.h>
@@ -93,6 +94,13 @@ fl_register_net_sysctl(struct net *net, const char *path,
 	no_printk(fmt, ##args);					\
 	NL_SET_ERR_MSG_MOD((extack), plain);			\
 } while (0)
+#endif
+
+/* Newer kernels complain of the old name. */
+#ifdef HAVE_SYSTEM_PERCPU_WQ
+#define fl_system_wq	system_percpu_wq
+#else
+#define fl_system_wq	system_wq
 #endif
 
 #ifndef HAVE_HRTIMER_SETUP

@@ -41,5 +41,7 @@ ccflags-y += $(call fl-has,'enum skb_drop_reason reason. struct sock .rx_sk',tra
 ccflags-y += $(call fl-has,'enum skb_drop_reason reason. const struct sock .rx_sk',trace/events/skb.h,HAVE_KFREE_SKB_CONST)
 # rtnl_link_ops.newlink(dev, params, extack), was (net, dev, tb, data, extack)
 ccflags-y += $(call fl-has,'struct rtnl_newlink_params .',net/rtnetlink.h,HAVE_NEWLINK_PARAMS)
+# the queue of work that runs where it was queued, was system_wq
+ccflags-y += $(call fl-has,'extern struct workqueue_struct .system_percpu_wq',linux/workqueue.h,HAVE_SYSTEM_PERCPU_WQ)
 # qdiscs count packets on the wire by a number that each packet has
 ccflags-y += $(call fl-has,pkt_segs,net/sch_generic.h,HAVE_QDISC_PKT_SEGS)

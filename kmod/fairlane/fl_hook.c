@@ -37,7 +37,7 @@ static void fl_hook_queue(struct fl_tel_net *tn, unsigned long delay)
 {
 	spin_lock_bh(&tn->closing_lock);
 	if (!tn->closing)
-		mod_delayed_work(system_wq, &tn->work, delay);
+		mod_delayed_work(fl_system_wq, &tn->work, delay);
 	spin_unlock_bh(&tn->closing_lock);
 }
 

@@ -5,6 +5,7 @@
 
 #include <linux/hash.h>
 
+#include "compat/compat.h"
 #include "fl_control.h"
 
 /* Flows that the work is to look at, in fl_ns.flows. */
@@ -34,7 +35,7 @@ static inline void fl_off_queue(struct fl_ns *ns, unsigned long delay)
 {
 	spin_lock_bh(&ns->off.lock);
 	if (!ns->off.closing)
-		mod_delayed_work(system_wq, &ns->off.work, delay);
+		mod_delayed_work(fl_system_wq, &ns->off.work, delay);
 	spin_unlock_bh(&ns->off.lock);
 }
 

@@ -88,14 +88,14 @@ static void pp_see_switch(struct work_struct *work)
 void pp_see_use(void)
 {
 	if (atomic_inc_return(&pp_see_users) == 1)
-		mod_delayed_work(system_wq, &pp_see_work, 0);
+		mod_delayed_work(fl_system_wq, &pp_see_work, 0);
 }
 
 /* A flow ends. Context: any. */
 void pp_see_unuse(void)
 {
 	if (atomic_dec_and_test(&pp_see_users))
-		mod_delayed_work(system_wq, &pp_see_work, PP_SEE_LINGER);
+		mod_delayed_work(fl_system_wq, &pp_see_work, PP_SEE_LINGER);
 }
 
 static void pp_see_match(struct tracepoint *tp, void *data)
