@@ -79,9 +79,9 @@ static uint32_t need_number(const struct reading *r, const char *what, const cha
 	uint64_t v;
 
 	if (!s || !parse_u64(s, 0, max, &v) || v < min)
-		fail("load: %s:%u: %s%s%s: a number from %llu to %llu is wanted", r->f.name,
-		     r->line, what, s ? " " : "", s ? s : "", (unsigned long long)min,
-		     (unsigned long long)max);
+		fail("load: %s:%u: a number from %llu to %llu is wanted for \"%s\"%s%s%s",
+		     r->f.name, r->line, (unsigned long long)min, (unsigned long long)max, what,
+		     s ? ", not \"" : "", s ? s : "", s ? "\"" : "");
 	return v;
 }
 

@@ -440,14 +440,14 @@ test_fabric_show()
 		expect "exit status of $line" $? -eq 1
 		grep -qF "load: -:1: $says" /run/out || fault "$line: says $(cat /run/out), not: $says"
 	done <<- 'END'
-		switch:switch: a number from 1 to 4294967295 is wanted
-		switch x:switch x: a number from 1
-		switch 1 policy 4:policy 4: a number from 0 to 3 is wanted
-		switch 1 seed:seed: a number from 1
-		switch 1 fields 0x40:fields 0x40: a number from 1 to 55
-		route 1 port 0*257 to 10.0.0.0/8:weight 257: a number from 1 to 256
-		route 1 port 65536 to 10.0.0.0/8:port 65536: a number from 0 to 65535
-		route 0 port 1 to 10.0.0.0/8:route 0: a number from 1
+		switch:a number from 1 to 4294967295 is wanted for "switch"
+		switch x:a number from 1 to 4294967295 is wanted for "switch", not "x"
+		switch 1 policy 4:a number from 0 to 3 is wanted for "policy", not "4"
+		switch 1 seed:a number from 1 to 4294967295 is wanted for "seed"
+		switch 1 fields 0x40:a number from 1 to 55 is wanted for "fields", not "0x40"
+		route 1 port 0*257 to 10.0.0.0/8:a number from 1 to 256 is wanted for "weight", not "257"
+		route 1 port 65536 to 10.0.0.0/8:a number from 0 to 65535 is wanted for "port", not "65536"
+		route 0 port 1 to 10.0.0.0/8:a number from 1 to 4294967295 is wanted for "route", not "0"
 	END
 	printf '%s\n' 'switch 4' 'route 4 port 0 to 10.0.1.0/24' | in_ns cr fairlane fabric load - > /run/out 2>&1
 	expect "exit status without a switch" $? -eq 2
