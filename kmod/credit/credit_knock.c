@@ -24,6 +24,7 @@
 #include "compat/compat.h"
 #include "credit/credit.h"
 #include "fairlane/fl_telemetry.h"
+#include "fairlane/fl_tracepoint.h"
 
 /* The TCP header of a knock, at least. */
 #define FL_KNOCK_BYTES		(sizeof(struct tcphdr) + FL_CREDIT_LONG_BYTES)
@@ -105,18 +106,12 @@ static void fl_knock_on_drop(FL_KFREE_SKB_ARGS)
 	rcu_read_unlock();
 }
 
-static void fl_knock_match(struct tracepoint *tp, void *data)
-{
-	if (!strcmp(tp->name, "kfree_skb"))
-		fl_knock_tracepoint = tp;
-}
-
 /* Context: process, module load. Return: 0 or a negative errno. */
 int fl_knock_init(void)
 {
 	/* the compiler compares the arguments */
 	check_trace_callback_type_kfree_skb(fl_knock_on_drop);
-	for_each_kernel_tracepoint(fl_knock_match, NULL);
+	fl_knock_tracepoint = fl_tracepoint("kfree_skb");
 	if (!fl_knock_tracepoint)
 		return -EOPNOTSUPP;
 	return tracepoint_probe_register(fl_knock_tracepoint, fl_knock_on_drop, NULL);

@@ -13,6 +13,7 @@
 
 #include "credit/credit.h"
 #include "fairlane/fl_option.h"
+#include "fairlane/fl_tracepoint.h"
 
 static struct tracepoint *fl_credit_tracepoint;
 
@@ -32,12 +33,6 @@ static void fl_credit_on_destroy(void *data, struct sock *sk)
 	rcu_read_unlock();
 }
 
-static void fl_credit_match(struct tracepoint *tp, void *data)
-{
-	if (!strcmp(tp->name, "tcp_destroy_sock"))
-		fl_credit_tracepoint = tp;
-}
-
 static const struct fl_option_user fl_credit_option = {
 	.exid = FL_CREDIT_EXID,
 	.sockets = &fl_credit_users,
@@ -51,7 +46,7 @@ static int __init fl_credit_init(void)
 
 	/* the compiler compares the arguments */
 	check_trace_callback_type_tcp_destroy_sock(fl_credit_on_destroy);
-	for_each_kernel_tracepoint(fl_credit_match, NULL);
+	fl_credit_tracepoint = fl_tracepoint("tcp_destroy_sock");
 	if (!fl_credit_tracepoint)
 		return -EOPNOTSUPP;
 	err = fl_credit_table_init();

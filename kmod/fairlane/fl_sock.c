@@ -37,6 +37,7 @@
 
 #include "fl_off.h"
 #include "fl_prefix.h"
+#include "fl_tracepoint.h"
 
 static const struct rhashtable_params fl_table_params = {
 	.key_len = sizeof(struct sock *),
@@ -463,15 +464,6 @@ static struct fl_hook fl_hooks[] = {
 	{ .name = "inet_sock_set_state", .probe = fl_on_state },
 };
 
-static void fl_hook_match(struct tracepoint *tp, void *data)
-{
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(fl_hooks); i++)
-		if (!strcmp(tp->name, fl_hooks[i].name))
-			fl_hooks[i].tp = tp;
-}
-
 static void fl_hooks_stop(size_t count)
 {
 	while (count--)
@@ -488,9 +480,9 @@ static int fl_hooks_start(void)
 	/* the compiler compares the arguments */
 	check_trace_callback_type_inet_sock_set_state(fl_on_state);
 	check_trace_callback_type_tcp_destroy_sock(fl_on_destroy);
-	for_each_kernel_tracepoint(fl_hook_match, NULL);
 	for (i = 0; i < ARRAY_SIZE(fl_hooks); i++) {
 		err = -EOPNOTSUPP;
+		fl_hooks[i].tp = fl_tracepoint(fl_hooks[i].name);
 		if (fl_hooks[i].tp)
 			err = tracepoint_probe_register(fl_hooks[i].tp,
 							fl_hooks[i].probe,

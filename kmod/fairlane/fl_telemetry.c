@@ -24,6 +24,7 @@
 #include "compat/compat.h"
 #include "fairlane.h"
 #include "fl_telemetry.h"
+#include "fl_tracepoint.h"
 
 static const char * const fl_tel_names[] = {
 	[FL_TEL_SENT] = "sent",
@@ -237,12 +238,6 @@ static struct pernet_operations fl_tel_net_ops = {
 	.size = sizeof(struct fl_tel_net),
 };
 
-static void fl_tel_match(struct tracepoint *tp, void *data)
-{
-	if (!strcmp(tp->name, "tcp_destroy_sock"))
-		fl_tel_tracepoint = tp;
-}
-
 /* No hook and no congestion control is left, sockets may be. */
 static void fl_tel_free(void *ptr, void *arg)
 {
@@ -257,7 +252,7 @@ int fl_telemetry_init(void)
 	BUILD_BUG_ON(ARRAY_SIZE(fl_tel_names) != FL_TEL_COUNTS);
 	/* the compiler compares the arguments */
 	check_trace_callback_type_tcp_destroy_sock(fl_tel_on_destroy);
-	for_each_kernel_tracepoint(fl_tel_match, NULL);
+	fl_tel_tracepoint = fl_tracepoint("tcp_destroy_sock");
 	if (!fl_tel_tracepoint)
 		return -EOPNOTSUPP;
 	/* packets make them, in softirq: what a process makes is its group's */

@@ -15,6 +15,7 @@
 #include <trace/events/tcp.h>
 
 #include "compat/compat.h"
+#include "fairlane/fl_tracepoint.h"
 #include "pp_flow.h"
 
 /* The next flow mostly comes soon. */
@@ -98,12 +99,6 @@ void pp_see_unuse(void)
 		mod_delayed_work(fl_system_wq, &pp_see_work, PP_SEE_LINGER);
 }
 
-static void pp_see_match(struct tracepoint *tp, void *data)
-{
-	if (!strcmp(tp->name, "tcp_probe"))
-		pp_see_tracepoint = tp;
-}
-
 /**
  * pp_see_init() - find the tracepoint
  *
@@ -113,7 +108,7 @@ int pp_see_init(void)
 {
 	/* the compiler compares the arguments */
 	check_trace_callback_type_tcp_probe(pp_see);
-	for_each_kernel_tracepoint(pp_see_match, NULL);
+	pp_see_tracepoint = fl_tracepoint("tcp_probe");
 	return pp_see_tracepoint ? 0 : -EOPNOTSUPP;
 }
 
