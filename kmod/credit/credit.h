@@ -268,8 +268,8 @@ struct fl_red {
  * @heard_marks: likewise
  * @red: the newest red packets, a ring
  * @reds: red packets put into the ring so far
- * @heard_j: when a credit came last, or was asked for, jiffies
  * @red_copied: of those, copied or not to be
+ * @heard_jiffies: when a credit came last, or was asked for
  */
 struct fl_sender {
 	struct fl_credit_node node;
@@ -299,7 +299,7 @@ struct fl_sender {
 	struct fl_red red[FL_SENDER_REDS];
 	u32 reds;
 	u32 red_copied;
-	unsigned long heard_j;
+	unsigned long heard_jiffies;
 };
 
 /**

@@ -23,13 +23,12 @@
 
 #include "compat/compat.h"
 #include "credit/credit.h"
+#include "fairlane/fl_option.h"
 #include "fairlane/fl_telemetry.h"
 #include "fairlane/fl_tracepoint.h"
 
 /* The TCP header of a knock, at least. */
 #define FL_KNOCK_BYTES		(sizeof(struct tcphdr) + FL_CREDIT_LONG_BYTES)
-/* A knock is so little older than what has come, bytes. */
-#define FL_KNOCK_OLD_MAX	65536
 
 static struct tracepoint *fl_knock_tracepoint;
 
@@ -76,7 +75,7 @@ static struct sock *fl_knock_socket(struct net *net, struct sk_buff *skb,
 static bool fl_knock_good(const struct sock *sk, const struct tcphdr *th)
 {
 	return sk_fullsock(sk) && sk->sk_protocol == IPPROTO_TCP && fl_credit_possible(sk) &&
-	       READ_ONCE(tcp_sk(sk)->rcv_nxt) - ntohl(th->seq) <= FL_KNOCK_OLD_MAX;
+	       fl_option_in_window(sk, th);
 }
 
 /* A packet has been dropped, by anybody. Context: any; of a knock softirq, or BH off. */

@@ -32,8 +32,9 @@
 #define FL_SENDER_ASK_UNKNOWN	3
 /* The same of a peer that has answered before. */
 #define FL_SENDER_ASK_KNOWN	10
-/* A receiver that has given nothing for so long has forgotten what it was told (it gives up after
- * some ms).
+/* A receiver that has given nothing for so long may have forgotten what it was told: it gives up
+ * after five silences, 31 times 2 RTTs, 4 gaps and .1 ms (fl_receiver_patience_ns()), which is 4 ms
+ * at an RTT of 10 us. Where RTTs are longer than 1 ms it may be told once more than it needs.
  */
 #define FL_SENDER_FORGET	(HZ / 20)
 /* Credits of a receiver's that may be lost in a row: others' numbers are not believed. */
@@ -206,17 +207,15 @@ void fl_sender_tail(struct fl_sender *s)
 		fl_sender_watch(s, true);
 }
 
-/* Is the request to be a knock (credit_knock.c)? While the peer has not answered, the second is,
- * or the first where it is known that the peer has the connection: a peer that had answered the SYN
- * with a cookie, and got neither our ACK nor the first request, would reset the connection.
+/* Is the request to be a knock (credit_knock.c)? Until the peer has answered the second is, and all
+ * are where it is known that the peer has the connection. A peer that had answered the SYN with a
+ * cookie, and got neither our ACK nor the first request, would reset the connection.
  */
 static bool fl_sender_knocks(const struct fl_sender *s)
 {
 	const struct tcp_sock *tp = tcp_sk(s->node.sk);
 
-	if (s->known)
-		return false;
-	return s->unanswered == (tp->bytes_received || tp->bytes_acked > 1 ? 0 : 1);
+	return !s->known && (tp->bytes_received || tp->bytes_acked > 1 || s->unanswered == 1);
 }
 
 /* Tell the receiver what there is to send, 0: stop. Context: socket lock held, BH off or
@@ -232,7 +231,7 @@ static void fl_sender_request(struct fl_sender *s, u32 backlog_segs)
 	const struct tcp_sock *tp = tcp_sk(sk);
 
 	fl_gate_tell(&s->gate, backlog_segs, &m);
-	s->heard_j = jiffies;
+	s->heard_jiffies = jiffies;
 	WRITE_ONCE(s->asked, s->asked + 1);
 	fl_credit_note(sock_net(sk), FL_CREDIT_N_ASKED, 1);
 	trace_fl_credit_asked(sk, m.backlog_segs, s->unanswered);
@@ -250,7 +249,7 @@ void fl_sender_ask(struct fl_sender *s)
 {
 	u32 backlog_segs = fl_sender_backlog(s->node.sk);
 
-	if (s->gate.told && time_after(jiffies, s->heard_j + FL_SENDER_FORGET)) {
+	if (s->gate.told && time_after(jiffies, s->heard_jiffies + FL_SENDER_FORGET)) {
 		s->gate.told = 0;
 		s->forgotten = true;
 	}
@@ -349,7 +348,7 @@ static void fl_sender_put(struct fl_sender *s, const struct fl_credit_msg *m)
 	}
 	s->known = true;
 	s->forgotten = false;
-	s->heard_j = jiffies;
+	s->heard_jiffies = jiffies;
 	WRITE_ONCE(s->newest, m->number);
 	fl_credit_note(net, FL_CREDIT_N_GOT, 1);
 	if (!fl_gate_put(g, READ_ONCE(g->out), m->number, m->segs)) {

@@ -21,7 +21,7 @@
 /* Has somebody asked for them not long ago? */
 static bool fl_hook_asked(const struct fl_tel_net *tn)
 {
-	return time_before(jiffies, READ_ONCE(tn->asked_until));
+	return time_before(jiffies, READ_ONCE(tn->asked_until_jiffies));
 }
 
 /* Should a namespace have the hooks? */
@@ -110,7 +110,7 @@ void fl_hook_ask(struct net *net)
 {
 	struct fl_tel_net *tn = fl_tel_net_of(net);
 
-	WRITE_ONCE(tn->asked_until, jiffies + FL_HOOK_LINGER);
+	WRITE_ONCE(tn->asked_until_jiffies, jiffies + FL_HOOK_LINGER);
 	if (!READ_ONCE(tn->hooked))
 		fl_hook_queue(tn, 0);
 }
@@ -270,7 +270,7 @@ static int __net_init fl_hook_net_init(struct net *net)
 		tn->hooks[i].priv = tn;
 	}
 	tn->net = net;
-	tn->asked_until = jiffies;
+	tn->asked_until_jiffies = jiffies;
 	spin_lock_init(&tn->closing_lock);
 	INIT_DELAYED_WORK(&tn->work, fl_hook_work);
 	/* what it has inherited may want them before the first packet */

@@ -400,10 +400,18 @@ static __always_inline bool fl_option_is_next(const struct sock *sk, const struc
 	       ntohl(th->ack_seq) - una <= READ_ONCE(tp->snd_nxt) - una;
 }
 
-static bool fl_option_in_window(const struct sock *sk, const struct tcphdr *th)
+/**
+ * fl_option_in_window() - does a segment belong to its connection?
+ * @sk: the connection's socket
+ * @th: the segment's header
+ *
+ * Are its numbers such that TCP would take it, or would have, a window before? Context: any.
+ */
+bool fl_option_in_window(const struct sock *sk, const struct tcphdr *th)
 {
 	return likely(fl_option_is_next(sk, th)) || fl_option_in_wide_window(sk, th);
 }
+EXPORT_SYMBOL_GPL(fl_option_in_window);
 
 /**
  * struct fl_option_said - what an option with a load says

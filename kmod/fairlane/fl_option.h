@@ -34,6 +34,7 @@ struct fl_option_user {
 
 int fl_option_register(const struct fl_option_user *user);
 void fl_option_unregister(const struct fl_option_user *user);
+bool fl_option_in_window(const struct sock *sk, const struct tcphdr *th);
 
 /**
  * fl_option_path_has_room() - is there room on the path for a longer header?

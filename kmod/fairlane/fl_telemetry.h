@@ -66,7 +66,7 @@ struct fl_tel_counts {
  * @net: the namespace; this and what follows is fl_hook.c's
  * @hooks: they are given this
  * @users: sockets that need the hooks
- * @asked_until: somebody wants them until then, jiffies
+ * @asked_until_jiffies: somebody wants them until then
  * @hooked: the hooks are registered; written by @work
  * @closing: the namespace goes: @work is not queued any more
  * @closing_lock: of @closing
@@ -78,7 +78,7 @@ struct fl_tel_net {
 	struct net *net;
 	struct nf_hook_ops hooks[FL_TEL_HOOKS];
 	atomic_t users;
-	unsigned long asked_until;
+	unsigned long asked_until_jiffies;
 	bool hooked;
 	bool closing;
 	spinlock_t closing_lock;	/* closing */

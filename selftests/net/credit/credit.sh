@@ -579,6 +579,25 @@ test_first_flow()
 	expect "flows that fell back" "$(credit xa fallbacks)" -eq 0
 }
 
+# The same on a long path, where much is in flight when the first flow knocks.
+test_first_flow_of_long_path()
+{
+	lablink-ctl set e0 netns xa delay 10ms || fault "no delay"
+	for n in xa xb; do
+		in_ns $n sysctl -q -w net.ipv4.tcp_rmem="4096 16000000 16000000" \
+			net.ipv4.tcp_wmem="4096 16000000 16000000"
+	done
+	for cc in $controls; do
+		sleep 12
+		got=$(credit xa got)
+		flow -c $cc -b 20000000 -L 5000 > /run/out || fault "$cc"
+		complete /run/out 3000000
+		echo "# $cc: $(field end 0 /run/out) us, asked $(credit xa asked), $(credit xa stray) stray, $(credit xa wasted) wasted"
+		expect "credits" $(($(credit xa got) - got)) -ge 1000
+	done
+	expect "flows that fell back" "$(credit xa fallbacks)" -eq 0
+}
+
 # The control is set after the SYN has left; a listener waits for data (TCP_DEFER_ACCEPT). Both
 # are connections as any other.
 test_late_and_deferred()
@@ -712,6 +731,6 @@ else
 	run_tests 1 credit_pays_for_all accepted data_both_ways stock_buffers one_host held_data \
 		peer_without_credit path_eats data_loss credit_loss reordering duplicates aborts no_way \
 		fast_open switch poor_peers mixed_mtu back_again \
-		forged idle_flows many_idle first_flow late_and_deferred cookies new_route pacing \
+		forged idle_flows many_idle first_flow first_flow_of_long_path late_and_deferred cookies new_route pacing \
 		credits_come_again large_credits_lost resets trace removal
 fi
