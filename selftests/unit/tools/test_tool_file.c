@@ -15,7 +15,7 @@ static char *folder;
 
 static void begin(void)
 {
-	folder = xprintf("/tmp/test_tool_file.XXXXXX");
+	folder = xprintf("%s/test_tool_file.XXXXXX", P_tmpdir);
 	REQUIRE(mkdtemp(folder) && !chdir(folder));
 	umask(022);
 }
