@@ -374,6 +374,7 @@ void fl_credit_note(const struct net *net, enum fl_credit_count what, u32 n);
 
 int fl_credit_send(struct sock *sk, enum fl_credit_colour colour,
 		   const struct fl_credit_msg *m, u32 seq);
+void fl_credit_reroute_owned(struct sock *sk);
 void fl_credit_reroute(struct sock *sk);
 
 int fl_knock_init(void);

@@ -147,11 +147,21 @@ static struct dst_entry *fl_credit_route(struct sock *sk)
 }
 
 /**
- * fl_credit_reroute() - have a socket look for a route, if its own is not good any more
+ * fl_credit_reroute_owned() - look for a route, if the socket's own is not good any more
+ * @sk: the socket, of a connection; caller holds its lock
+ *
+ * What the stack sends does that by itself. Who waits for credit sends nothing by the stack.
+ */
+void fl_credit_reroute_owned(struct sock *sk)
+{
+	inet_csk(sk)->icsk_af_ops->rebuild_header(sk);
+}
+
+/**
+ * fl_credit_reroute() - the same for a socket that just gives credit
  * @sk: the socket, of a connection; held
  *
- * Only the socket's owner may do that. A socket that just gives credit sends nothing that would: an
- * ACK does. Context: softirq, no socket lock.
+ * A process that has the socket will send an ACK. Context: softirq, no socket lock.
  */
 void fl_credit_reroute(struct sock *sk)
 {
@@ -163,7 +173,7 @@ void fl_credit_reroute(struct sock *sk)
 	}
 	bh_lock_sock(sk);
 	if (!sock_owned_by_user(sk) && sk->sk_state != TCP_CLOSE)
-		fl_tcp_send_ack(sk, tcp_sk(sk)->rcv_nxt);
+		fl_credit_reroute_owned(sk);
 	bh_unlock_sock(sk);
 }
 

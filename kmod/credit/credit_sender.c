@@ -235,6 +235,7 @@ static void fl_sender_request(struct fl_sender *s, u32 backlog_segs)
 	WRITE_ONCE(s->asked, s->asked + 1);
 	fl_credit_note(sock_net(sk), FL_CREDIT_N_ASKED, 1);
 	trace_fl_credit_asked(sk, m.backlog_segs, s->unanswered);
+	fl_credit_reroute_owned(sk);
 	local_bh_disable();
 	fl_credit_send(sk, FL_CREDIT_DSCP_CONTROL, &m,
 		       fl_sender_knocks(s) ? tp->snd_una - 1 : tp->snd_nxt);

@@ -626,20 +626,28 @@ test_cookies()
 	odd_end
 }
 
-# A route that has nothing to do with the connection makes all routes of the receiver old.
+# A route that has nothing to do with the connection makes all routes of the receiver, the sender or
+# both old.
 test_new_route()
 {
 	for cc in $controls; do
-		odd_server answer 6502 1
-		odd messages $cc 10.0.2.1 6502 > /run/us &
-		client=$!
-		sleep 0.25
-		in_ns xb ip link add "d$cc" type dummy
-		in_ns xb ip link set "d$cc" up
-		wait $client
-		echo "# $cc: $(cat /run/us) us at most"
-		expect "longest message, us" "$(cat /run/us)" -le 5000
-		odd_end
+		for at in xb xa "xa xb"; do
+			odd_server answer 6502 1
+			odd messages $cc 10.0.2.1 6502 > /run/us &
+			client=$!
+			sleep 0.25
+			for n in $at; do
+				in_ns $n ip link add d0 type dummy
+				in_ns $n ip link set d0 up
+			done
+			wait $client
+			echo "# $cc, $at: $(cat /run/us) us at most"
+			expect "longest message, us" "$(cat /run/us)" -le 5000
+			odd_end
+			for n in $at; do
+				in_ns $n ip link del d0
+			done
+		done
 	done
 }
 
