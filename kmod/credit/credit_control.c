@@ -169,12 +169,22 @@ void fl_credit_cong_control(FL_CONG_CONTROL_ARGS)
 }
 EXPORT_SYMBOL_GPL(fl_credit_cong_control);
 
-/* The set_state callback: TCP's timer asks for credit. Context: socket lock held. */
+/* The set_state callback: TCP's timer asks for credit.
+ *
+ * There is no undo. What has come later than was thought makes the stack take back all marks of
+ * loss (tcp_undo_cwnd_reduction()), also of segments that RACK has marked and that wait for credit
+ * to be sent again. RACK has taken those out of its list and does not look at them again: they
+ * waited for TCP's timer. Nor is there a window to be given back. Context: socket lock held.
+ */
 void fl_credit_set_state(struct sock *sk, u8 new_state)
 {
 	struct fl_sender *s = fl_credit_sender(sk);
 
-	if (new_state != TCP_CA_Loss || !s)
+	if (!s)
+		return;
+	if (new_state >= TCP_CA_Recovery)
+		tcp_sk(sk)->undo_marker = 0;
+	if (new_state != TCP_CA_Loss)
 		return;
 	if (s->ops->timeout)
 		s->ops->timeout(s);
