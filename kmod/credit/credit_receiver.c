@@ -109,53 +109,6 @@ static void fl_receiver_configure(struct fl_receiver *r, bool part)
 		  fl_turn_long(small, line_bps, 1000);
 }
 
-/* Numbers begin anywhere, so that nobody else can guess the next credit's. Two requests may come at
- * once, on two processors: the first makes it. Context: RCU, BH off. Return: NULL without memory or
- * if the socket is closed.
- */
-static struct fl_receiver *fl_receiver_make(struct sock *sk)
-{
-	const struct dst_entry *dst = __sk_dst_get(sk);
-	u32 number = get_random_u32() & FL_CREDIT_NUMBER_MASK;
-	struct fl_credit_node *other = NULL;
-	struct fl_receiver *r;
-	int err;
-
-	if (!dst)
-		return NULL;
-	r = kzalloc(sizeof(*r),
-		    GFP_ATOMIC | __GFP_NOWARN | __GFP_ACCOUNT);
-	if (!r)
-		return NULL;
-	r->port = fl_pacer_get(sock_net(sk), dst->dev->ifindex, &fl_receiver_ops);
-	if (!r->port) {
-		kfree(r);
-		return NULL;
-	}
-	r->node.sk = sk;
-	r->node.role = FL_CREDIT_RECEIVES;
-	r->want = (struct fl_want) { .last = number, .after = number, .lost = number };
-	timerqueue_init(&r->due);
-	sock_hold(sk);
-	err = fl_credit_add(&r->node);
-	if (err) {
-		fl_pacer_put(r->port);
-		sock_put(sk);
-		kfree(r);
-		if (err == -EEXIST)
-			other = fl_credit_find(sk, FL_CREDIT_RECEIVES);
-		return other ? fl_receiver_of(other) : NULL;
-	}
-	fl_hook_use(sk);
-	/* pairs with fl_credit_on_destroy() */
-	smp_mb();
-	if (READ_ONCE(sk->sk_state) == TCP_CLOSE) {
-		fl_receiver_end(r);
-		return NULL;
-	}
-	return r;
-}
-
 /**
  * fl_receiver_end() - a socket gives no credit any more
  * @r: the receiver
@@ -180,6 +133,90 @@ void fl_receiver_end(struct fl_receiver *r)
 	fl_pacer_put(p);
 	sock_put(r->node.sk);
 	kfree_rcu(r, rcu);
+}
+
+/* What is known of the sender goes on at another port; the rate is that port's. Context: RCU. */
+static void fl_receiver_copy(struct fl_receiver *r, const struct fl_receiver *before)
+{
+	r->want = before->want;
+	r->known = before->known;
+	r->reds = READ_ONCE(before->reds);
+	r->marks = READ_ONCE(before->marks);
+	r->colours = READ_ONCE(before->colours);
+	fl_receiver_configure(r, before->part);
+}
+
+/* The device that credits leave through, and what comes, comes by. Context: RCU. Return: 0, no
+ * route is known; a dead one has a device that is none.
+ */
+static int fl_receiver_ifindex(struct sock *sk)
+{
+	const struct dst_entry *dst = __sk_dst_get(sk);
+
+	return dst && dst->obsolete <= 0 ? dst->dev->ifindex : 0;
+}
+
+/* Numbers begin anywhere, so that nobody else can guess the next credit's, or where those of
+ * @before end, of another port. Two requests may come at once, on two processors: the first makes
+ * it. Context: RCU, BH off. Return: NULL without memory or route, or if the socket is closed.
+ */
+static struct fl_receiver *fl_receiver_make(struct sock *sk, const struct fl_receiver *before)
+{
+	u32 number = get_random_u32() & FL_CREDIT_NUMBER_MASK;
+	int ifindex = fl_receiver_ifindex(sk), err;
+	struct fl_credit_node *other = NULL;
+	struct fl_receiver *r;
+
+	if (!ifindex)
+		return NULL;
+	r = kzalloc(sizeof(*r),
+		    GFP_ATOMIC | __GFP_NOWARN | __GFP_ACCOUNT);
+	if (!r)
+		return NULL;
+	r->port = fl_pacer_get(sock_net(sk), ifindex, &fl_receiver_ops);
+	if (!r->port) {
+		kfree(r);
+		return NULL;
+	}
+	r->node.sk = sk;
+	r->node.role = FL_CREDIT_RECEIVES;
+	r->want = (struct fl_want) { .last = number, .after = number, .lost = number };
+	timerqueue_init(&r->due);
+	if (before)
+		fl_receiver_copy(r, before);
+	sock_hold(sk);
+	err = fl_credit_add(&r->node);
+	if (err) {
+		fl_pacer_put(r->port);
+		sock_put(sk);
+		kfree(r);
+		if (err == -EEXIST)
+			other = fl_credit_find(sk, FL_CREDIT_RECEIVES);
+		return other ? fl_receiver_of(other) : NULL;
+	}
+	fl_hook_use(sk);
+	/* pairs with fl_credit_on_destroy() */
+	smp_mb();
+	if (READ_ONCE(sk->sk_state) == TCP_CLOSE) {
+		fl_receiver_end(r);
+		return NULL;
+	}
+	return r;
+}
+
+/* The pacer of a socket's receiver is that of the port which the socket's route leads through.
+ * Another port has another line and another MTU: a flow would have credits for 1 Gbit/s on 10
+ * Gbit/s, or the reverse. Context: RCU, BH off. Return: @r, or the one that takes its place; NULL
+ * without memory.
+ */
+static struct fl_receiver *fl_receiver_follow(struct fl_receiver *r)
+{
+	int ifindex = fl_receiver_ifindex(r->node.sk);
+
+	if (likely(!ifindex || ifindex == r->port->ifindex))
+		return r;
+	fl_receiver_end(r);
+	return fl_receiver_make(r->node.sk, r);
 }
 
 /* May somebody else's packet make this socket give credit? With TCP Fast Open the request may be
@@ -228,11 +265,11 @@ void fl_receiver_request(struct sock *sk, const struct fl_credit_msg *m)
 	fl_credit_note(sock_net(sk), FL_CREDIT_N_REQUESTS, 1);
 	fl_credit_reroute(sk);
 	node = fl_credit_find(sk, FL_CREDIT_RECEIVES);
-	r = node ? fl_receiver_of(node) : NULL;
+	r = node ? fl_receiver_follow(fl_receiver_of(node)) : NULL;
 	if (r && fl_is_off(sock_net(sk)))
 		r = NULL;
 	else if (!r && fl_receiver_willing(sk))
-		r = fl_receiver_make(sk);
+		r = fl_receiver_make(sk, NULL);
 	if (!r) {
 		fl_credit_note(sock_net(sk), FL_CREDIT_N_REFUSED, 1);
 		return;
@@ -288,9 +325,9 @@ void fl_receiver_green(struct sock *sk, const struct fl_credit_msg *m, u32 segs,
 	struct fl_receiver *r;
 	u32 dropped, lost = 0;
 
-	if (!node)
+	r = node ? fl_receiver_follow(fl_receiver_of(node)) : NULL;
+	if (!r)
 		return;
-	r = fl_receiver_of(node);
 	fl_receiver_reds(r, m->reds, marked ? segs : 0);
 	spin_lock_bh(&r->port->lock);
 	/* not before the last given one, nor one that was never given */

@@ -651,6 +651,35 @@ test_new_route()
 	done
 }
 
+# The route leads through another port of the receiver: from now on credits are for that one's line.
+# On the way back 10 Gbit/s meet 1 Gbit/s, and red segments are lost while others are out of order.
+test_other_port()
+{
+	lablink-ctl add e1 netns xa peer e1 netns xb rate 10gbit delay 2us || fault "no second link"
+	for n in xa xb; do
+		[ $n = xa ] && at=1 || at=2
+		in_ns $n sysctl -q -w net.fairlane.line_rate_mbps=0 net.ipv4.tcp_rmem="4096 16000000 16000000" \
+			net.ipv4.tcp_wmem="4096 16000000 16000000"
+		ip -n $n addr add 10.0.9.$at/24 dev e1
+		ip -n $n link set e1 up || fault "e1 not up"
+	done
+	flow -c cubic -b 1000 -a 10.0.9.2 > /run/out || fault "no way over e1"
+	for cc in $controls; do
+		flow -c $cc -b -1 120:all:mark 200:all:mark 320:all:mark 400:all:mark -L 400 > /run/out &
+		sleep 0.1
+		ip -n xa route add 10.0.2.1/32 via 10.0.9.2
+		ip -n xb route add 10.0.1.1/32 via 10.0.9.1 || fault "no route"
+		sleep 0.2
+		ip -n xa route del 10.0.2.1/32
+		ip -n xb route del 10.0.1.1/32 || fault "no route back"
+		wait
+		echo "# $cc: $(mark_bytes /run/out 2) bytes in 80 ms of 10 Gbit/s, then $(mark_bytes /run/out 4) of 1 Gbit/s"
+		expect "bytes at 10 Gbit/s" "$(mark_bytes /run/out 2)" -ge 80000000
+		expect "bytes at 1 Gbit/s again" "$(mark_bytes /run/out 4)" -ge 8000000
+	done
+	expect "flows that fell back" "$(credit xa fallbacks)" -eq 0
+}
+
 # What the control before has left, and what the application asks for.
 test_pacing()
 {
@@ -739,6 +768,6 @@ else
 	run_tests 1 credit_pays_for_all accepted data_both_ways stock_buffers one_host held_data \
 		peer_without_credit path_eats data_loss credit_loss reordering duplicates aborts no_way \
 		fast_open switch poor_peers mixed_mtu back_again \
-		forged idle_flows many_idle first_flow first_flow_of_long_path late_and_deferred cookies new_route pacing \
+		forged idle_flows many_idle first_flow first_flow_of_long_path late_and_deferred cookies new_route other_port pacing \
 		credits_come_again large_credits_lost resets trace removal
 fi
