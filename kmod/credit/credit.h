@@ -251,12 +251,12 @@ struct fl_red {
  * @asked: requests sent
  * @unanswered: requests in a row to which no credit came
  * @known: the receiver has answered
+ * @again: asks again after a fallback: times in a row without a credit, and one
  * @forgotten: it has given nothing for FL_SENDER_FORGET, though it was asked
  * @started: in the table
  * @dead: released; the timer does nothing
  * @held: the timer's reference on the socket is taken
  * @armed: the timer runs
- * @giving_up: to fall back when the socket is free
  * @spending: inside fl_sender_spend()
  * @pushing: fl_sender_push() is: new data may leave, what is lost may not
  * @tail: the timer looks after red data at the end
@@ -270,6 +270,7 @@ struct fl_red {
  * @reds: red packets put into the ring so far
  * @red_copied: of those, copied or not to be
  * @heard_jiffies: when a credit came last, or was asked for
+ * @again_jiffies: fell back, and when to ask again; 0 = never
  */
 struct fl_sender {
 	struct fl_credit_node node;
@@ -281,12 +282,12 @@ struct fl_sender {
 	u32 asked;
 	u8 unanswered;
 	bool known;
+	u8 again;
 	bool forgotten;
 	bool started;
 	bool dead;
 	bool held;
 	bool armed;
-	bool giving_up;
 	bool spending;
 	bool pushing;
 	bool tail;
@@ -300,6 +301,7 @@ struct fl_sender {
 	u32 reds;
 	u32 red_copied;
 	unsigned long heard_jiffies;
+	unsigned long again_jiffies;
 };
 
 /**
@@ -320,6 +322,7 @@ void fl_credit_release_sk(struct sock *sk);
 FL_CONG_CONTROL(fl_credit_cong_control);
 void fl_credit_set_state(struct sock *sk, u8 new_state);
 u32 fl_credit_min_tso_segs(struct sock *sk);
+void fl_credit_without_avoid(struct sock *sk, u32 ack, u32 acked);
 u32 fl_credit_ssthresh(struct sock *sk);
 u32 fl_credit_undo_cwnd(struct sock *sk);
 void fl_credit_info(struct sock *sk, const struct fl_attached *at,
@@ -354,7 +357,7 @@ static_assert(sizeof(_name) <= TCP_CA_NAME_MAX);		\
 static struct tcp_congestion_ops _ops __read_mostly = {		\
 	.release	= fl_credit_release_sk,			\
 	.ssthresh	= tcp_reno_ssthresh,			\
-	.cong_avoid	= tcp_reno_cong_avoid,			\
+	.cong_avoid	= fl_credit_without_avoid,		\
 	.undo_cwnd	= tcp_reno_undo_cwnd,			\
 	.get_info	= fl_diag_fill,				\
 	.owner		= THIS_MODULE,				\
@@ -401,6 +404,7 @@ void fl_sender_window(struct fl_sender *s);
 void fl_sender_tail(struct fl_sender *s);
 void fl_sender_ask(struct fl_sender *s);
 void fl_sender_before_xmit(struct fl_sender *s);
+bool fl_sender_asks_again(const struct fl_sender *s);
 void fl_sender_info(const struct fl_sender *s, struct fl_info *info);
 u32 fl_sender_due(const struct fl_sender *s);
 void fl_sender_red(struct fl_sender *s, u32 seq, u32 bytes, u32 segs);

@@ -21,12 +21,14 @@
  * @fs: settings of the socket
  * @flow: the rest; NULL = not started, or no memory
  * @later: begin with these as soon as the connection is one; NULL = begun
+ * @with: the control
  * @started: fl_credit_init_sk() was here
  */
 struct fl_credit_ca {
 	struct fl_sock *fs;
 	struct fl_credit_flow *flow;
 	const struct fl_sender_ops *later;
+	const struct tcp_congestion_ops *with;
 	bool started;
 };
 
@@ -90,6 +92,7 @@ void fl_credit_init_sk(struct sock *sk, const struct fl_sender_ops *ops)
 	BUILD_BUG_ON(sizeof(*ca) > ICSK_CA_PRIV_SIZE);
 	memset(ca, 0, sizeof(*ca));
 	ca->started = true;
+	ca->with = inet_csk(sk)->icsk_ca_ops;
 	ca->fs = fl_sock_attach(sk, ops->cc);
 	if (fl_credit_connected(sk))
 		fl_credit_begin(sk, ops);
@@ -106,6 +109,34 @@ static void fl_credit_free_rcu(struct rcu_head *rcu)
 	fl_sender_free(&flow->sender);
 	kfree(flow);
 }
+
+/* By credit again, as after a switch. Context: socket lock held. */
+static void fl_credit_try_again(struct sock *sk, struct fl_credit_flow *before)
+{
+	struct fl_credit_ca *ca = inet_csk_ca(sk);
+
+	before->sender.again_jiffies = 0;
+	WRITE_ONCE(inet_csk(sk)->icsk_ca_ops, ca->with);
+	fl_credit_begin(sk, before->sender.ops);
+	if (ca->flow == before)
+		return;
+	ca->flow->sender.again = before->sender.again;
+	call_rcu(&before->rcu, fl_credit_free_rcu);
+}
+
+/* The cong_avoid callback of those without credit: Reno, until it is time to ask again. Context:
+ * ACKs, socket lock held.
+ */
+void fl_credit_without_avoid(struct sock *sk, u32 ack, u32 acked)
+{
+	const struct fl_credit_ca *ca = inet_csk_ca(sk);
+
+	if (ca->flow && fl_sender_asks_again(&ca->flow->sender))
+		fl_credit_try_again(sk, ca->flow);
+	else
+		tcp_reno_cong_avoid(sk, ack, acked);
+}
+EXPORT_SYMBOL_GPL(fl_credit_without_avoid);
 
 /**
  * fl_credit_release_sk() - the release callback: another control, or the end

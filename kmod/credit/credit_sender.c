@@ -37,6 +37,11 @@
  * at an RTT of 10 us. Where RTTs are longer than 1 ms it may be told once more than it needs.
  */
 #define FL_SENDER_FORGET	(HZ / 20)
+/* A flow to which credits came, and then none, asks again after a second, 2 s, and so on until
+ * 2^this s. Each time it waits for the answers to three requests: 7 ms. A receiver that has never
+ * given credit may not know of it, and is not asked again.
+ */
+#define FL_SENDER_AGAIN_SHIFT_MAX	10
 /* Credits of a receiver's that may be lost in a row: others' numbers are not believed. */
 #define FL_SENDER_AHEAD_MAX	16384
 
@@ -442,10 +447,6 @@ void fl_sender_before_xmit(struct fl_sender *s)
 {
 	struct sock *sk = s->node.sk;
 
-	if (unlikely(s->giving_up)) {
-		fl_sender_fall_back(sk, s, s->ops);
-		return;
-	}
 	sk->sk_gso_max_segs = fl_sender_gso_segs(sk, max_t(u32, s->gate.segs, 1));
 	if (s->pushing)
 		fl_snd_cwnd_set(tcp_sk(sk),
@@ -454,6 +455,12 @@ void fl_sender_before_xmit(struct fl_sender *s)
 		return;
 	fl_sender_window(s);
 	fl_sender_ask(s);
+}
+
+/* Will a credit come? Of who asks again after a fallback the first credit itself tells. */
+static bool fl_sender_hopes(const struct fl_sender *s)
+{
+	return s->again ? READ_ONCE(s->gate.in) : s->known;
 }
 
 /* Nothing has come. Context: socket lock held, no process has it; BH off. */
@@ -484,7 +491,7 @@ static void fl_sender_silence(struct fl_sender *s)
 	if (!backlog_segs)
 		return;
 	s->unanswered++;
-	if (s->unanswered >= (s->known ? FL_SENDER_ASK_KNOWN : FL_SENDER_ASK_UNKNOWN)) {
+	if (s->unanswered >= (fl_sender_hopes(s) ? FL_SENDER_ASK_KNOWN : FL_SENDER_ASK_UNKNOWN)) {
 		fl_sender_fall_back(sk, s, s->ops);
 		fl_sender_send(s);
 		return;
@@ -614,7 +621,22 @@ void fl_sender_fall_back(struct sock *sk, struct fl_sender *s,
 {
 	fl_credit_note(sock_net(sk), FL_CREDIT_N_FALLBACKS, 1);
 	fl_sender_stop(sk, s);
+	if (READ_ONCE(s->gate.in))
+		s->again = 1;
+	else if (s->again && s->again <= FL_SENDER_AGAIN_SHIFT_MAX)
+		s->again++;
+	if (s->again)
+		s->again_jiffies = (jiffies + (HZ << (s->again - 1))) | 1;
 	WRITE_ONCE(inet_csk(sk)->icsk_ca_ops, ops->without);
+}
+
+/**
+ * fl_sender_asks_again() - is it time for a flow that fell back to ask for credit again?
+ * @s: the sender; caller holds the socket lock
+ */
+bool fl_sender_asks_again(const struct fl_sender *s)
+{
+	return s->again_jiffies && time_after(jiffies, s->again_jiffies);
 }
 
 /**

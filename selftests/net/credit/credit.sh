@@ -715,6 +715,43 @@ test_credits_come_again()
 	wait
 }
 
+# Nothing passes for half a second: the flow goes on without credit, and by credit again once the path
+# is as before. Where credits are eaten for good, it has them neither asked for in each round trip nor
+# waits for them.
+test_outage()
+{
+	for cc in $controls; do
+		flow -c $cc -b -1 3600:all:mark 4000:all:mark -L 4000 > /run/out &
+		sleep 0.1
+		eating west 'ip protocol 6 0xff'
+		eating east 'ip protocol 6 0xff'
+		sleep 0.5
+		expect "$cc: goes on without" "$(in_ns xa ss -Htin dst 10.0.2.1 | grep -c -- -reno)" -ge 1
+		for dev in west east; do
+			tc -n xr qdisc del dev $dev clsact
+		done
+		sleep 3
+		got=$(credit xa got)
+		wait
+		got=$(($(credit xa got) - got))
+		echo "# $cc: $got credits, $(mark_bytes /run/out 2) bytes in the last 400 ms"
+		expect "credits of $cc at last" "$got" -ge 10000
+		expect "bytes of $cc at last" "$(mark_bytes /run/out 2)" -ge 40000000
+
+		flow -c $cc -b -1 1000:all:mark 8000:all:mark -L 8000 > /run/out &
+		sleep 0.1
+		eating west 'ip tos 0xa0 0xfc'
+		sleep 0.9
+		asked=$(credit xa asked)
+		wait
+		tc -n xr qdisc del dev west clsact
+		asked=$(($(credit xa asked) - asked))
+		echo "# $cc without credits: $asked requests, $(mark_bytes /run/out 2) bytes in 7 s"
+		expect "requests of $cc" $asked -le 30
+		expect "bytes of $cc" "$(mark_bytes /run/out 2)" -ge 750000000
+	done
+}
+
 # The core drops most credits, which are for eight segments that come in packets of their own: the
 # receiver counts a credit once, and its loop finds the rate.
 test_large_credits_lost()
@@ -769,5 +806,5 @@ else
 		peer_without_credit path_eats data_loss credit_loss reordering duplicates aborts no_way \
 		fast_open switch poor_peers mixed_mtu back_again \
 		forged idle_flows many_idle first_flow first_flow_of_long_path late_and_deferred cookies new_route other_port pacing \
-		credits_come_again large_credits_lost resets trace removal
+		credits_come_again outage large_credits_lost resets trace removal
 fi
