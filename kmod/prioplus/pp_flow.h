@@ -18,7 +18,7 @@
 
 /* Probes that may be without an echo before a flow stops trusting echoes; u8. */
 #define PP_PROBES_OUT_MAX	64
-/* Unanswered probes in a row after which a flow goes on without probing. */
+/* Unanswered probes in a row after which a flow goes on without, and asks once a second. */
 #define PP_PROBES_LOST_MAX	32
 /* No ACK for this long with data in flight: ask with a probe, ns. At least. */
 #define PP_WATCHDOG_NS		(200 * NSEC_PER_USEC)
@@ -298,6 +298,7 @@ void pp_probe_init(struct pp_flow *fl,
 void pp_probe_release(struct pp_flow *fl);
 void pp_probe_now(struct pp_flow *fl);
 void pp_probe_after(struct pp_flow *fl, u32 wait_ns);
+void pp_probe_again(struct pp_flow *fl);
 void pp_probe_arm_watch(struct pp_flow *fl);
 bool pp_probe_possible(const struct sock *sk);
 bool pp_probe_allowed(const struct sock *sk);

@@ -164,8 +164,9 @@ static void pp_go_on(struct pp_flow *fl)
  * pp_fall_back() - go on without probes
  * @fl: the flow; caller holds the socket lock
  *
- * For paths or peers that never answer probes: the flow keeps its target
- * delay but never stops, which is Swift with the priority's target.
+ * For paths or peers that do not answer probes: the flow keeps its target
+ * delay but does not stop, which is Swift with the priority's target. It lasts until a probe
+ * is answered (pp_probe_again()).
  */
 void pp_fall_back(struct pp_flow *fl)
 {

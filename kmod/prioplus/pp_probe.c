@@ -56,6 +56,8 @@
 #define PP_ECHO_TIMEOUT_NS	NSEC_PER_MSEC
 /* Waiting for an echo is doubled this many times. */
 #define PP_ECHO_BACKOFF_MAX	4
+/* A flow whose probes were not answered asks again after this long, ns. */
+#define PP_AGAIN_NS		NSEC_PER_SEC
 /* An echo where nobody looks may be this part of the shortest one sooner, 2^-this. */
 #define PP_ECHO_SOONER_SHIFT	6
 
@@ -366,24 +368,41 @@ static bool pp_wants_delay(struct pp_flow *fl)
 	return false;
 }
 
-/* An echo is overdue: probe again. Return: false to give up on probes for good. */
+/* An echo is overdue: probe again. Return: false to go on without probes. */
 static bool pp_echo_overdue(struct pp_flow *fl)
 {
 	fl->late = 1;
 	trace_fl_prioplus_probe(fl->sk, 2, 0);
+	if (fl->fallback) {
+		pp_dsack_restore(fl);
+		return true;
+	}
 	if (fl->probes_lost < U8_MAX)
 		fl->probes_lost++;
 	if (fl->plain && !fl->stats.echoes &&
 	    fl->probes_plain < PP_PROBES_PLAIN_MAX)
 		fl->probes_plain++;
-	if (!fl->fallback && (fl->probes_lost >= PP_PROBES_LOST_MAX ||
-			      fl->probes_plain >= PP_PROBES_PLAIN_MAX)) {
+	if (fl->probes_lost >= PP_PROBES_LOST_MAX || fl->probes_plain >= PP_PROBES_PLAIN_MAX) {
 		pp_dsack_restore(fl);
 		return false;
 	}
 	if (pp_wants_delay(fl))
 		pp_probe_now(fl);
 	return true;
+}
+
+/**
+ * pp_probe_again() - are probes answered now?
+ * @fl: the flow, which goes on without; caller holds the socket lock
+ *
+ * The path may have been down, or has become another. One probe beside the data, once in
+ * PP_AGAIN_NS; its echo ends the fallback. Context: ACK.
+ */
+void pp_probe_again(struct pp_flow *fl)
+{
+	if (!fl->probes_out && pp_probe_allowed(fl->sk) &&
+	    tcp_sk(fl->sk)->tcp_clock_cache - fl->probe_sent_ns >= PP_AGAIN_NS)
+		pp_probe_now(fl);
 }
 
 /* Late echoes have had their time: begin anew. */

@@ -134,9 +134,13 @@ static noinline void pp_look(struct pp_flow *fl, u32 full_ns,
 	struct pp_sock *ps = pp_sock_of(fl);
 	const struct fl_profile *pf;
 
-	if (unlikely(fl->opened) && pp_open_ends(fl)) {
-		pp_apply(fl);
-		pp_probe_now(fl);
+	if (unlikely(fl->opened)) {
+		if (pp_open_ends(fl)) {
+			pp_apply(fl);
+			pp_probe_now(fl);
+		}
+	} else if (unlikely(fl->fallback)) {
+		pp_probe_again(fl);
 	}
 	ps->look_seq = tcp_sk(fl->sk)->snd_nxt;
 	pf = fl_profile_for(fl->sk, fl->fs);
@@ -172,6 +176,12 @@ static bool pp_usual(const struct pp_flow *fl)
 	       !fl->fallback && !fl->stale_pkts && !ps->dip_end_ns &&
 	       !ps->base.turned && !fl->held_look_acks && !fl->chan->held_ns &&
 	       !fl->chan->paced && fl->timer_for != PP_TIMER_NONE;
+}
+
+/* The delay above which no priority sends, ns. */
+static u64 pp_longest_queue_ns(const struct pp_chan *ch)
+{
+	return ch->base_ns + (PP_PRIO_MAX + 1ULL) * ch->width_ns;
 }
 
 /* A measured base RTT must be renewed while flows keep a queue: at the turn of
@@ -210,6 +220,8 @@ static noinline bool pp_dip(struct pp_flow *fl, u32 delay_ns)
 	    fl->core.wnd < PP_DIP_PKTS * FL_WND_ONE ||
 	    (given_ns && given_ns <= fl->chan->base_ns))
 		return false;
+	/* a path that was down for a second has no queue of a second */
+	delay_ns = min_t(u64, delay_ns, pp_longest_queue_ns(fl->chan));
 	ps->dip_end_ns = now_ns + delay_ns + 2ULL * fl->chan->base_ns;
 	fl->refill_ns = delay_ns + fl->chan->base_ns;
 	return true;
@@ -377,6 +389,13 @@ static void pp_hurry(struct pp_flow *fl)
 	inet_csk_reset_xmit_timer(sk, pending, 1, TCP_RTO_MAX);
 }
 
+/* The path answers probes again. Context: ACK, socket lock held. */
+static void pp_fall_back_ends(struct pp_flow *fl)
+{
+	fl->fallback = 0;
+	pp_configure(fl, fl_profile_for(fl->sk, fl->fs));
+}
+
 /* The echo of a probe has come. Context: ACK, socket lock held. */
 static void pp_on_echo(struct pp_flow *fl)
 {
@@ -389,6 +408,8 @@ static void pp_on_echo(struct pp_flow *fl)
 	pp_refresh(fl, 0, delay_ns);
 	if (fl->tel)
 		delay_ns = pp_one_way(fl, delay_ns, fl->chan->probe_base_ns);
+	if (fl->fallback && !fl->opened)
+		pp_fall_back_ends(fl);
 	if (!fl->core.stopped) {
 		/* of the watchdog: nothing but lost data is left in flight */
 		pp_mark_stale(fl);

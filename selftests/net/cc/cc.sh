@@ -572,6 +572,41 @@ test_poor_peers()
 	tc -n ca qdisc del dev e0 clsact
 }
 
+# nothing_passes SECONDS: through the router, of TCP.
+nothing_passes()
+{
+	for dev in west east; do
+		tc -n cr qdisc replace dev $dev clsact
+		tc -n cr filter add dev $dev egress protocol ip pref 1 u32 match ip protocol 6 0xff action drop
+	done
+	sleep "$1"
+	for dev in west east; do
+		tc -n cr qdisc del dev $dev clsact
+	done
+}
+
+# Nothing passes for a while: probes are not answered, and flows go on without. When the path is as
+# before, so are priorities. Receivers acknowledge every second packet.
+test_outage()
+{
+	ip -n cb route change default via 10.0.2.254
+	for cc in prioplus prioplus-ledbat; do
+		for ms in 100 1000 3000; do
+			end=$((ms + 3100))
+			flow -c $cc -q 1 -b -1 $((end - 1000)):all:mark $end:all:mark -L $end > /run/low &
+			sleep 0.1
+			flow -c $cc -q 5 -p 5001 -b -1 $((end - 1100)):all:mark $((end - 100)):all:mark -L $((end - 100)) > /run/high &
+			sleep 0.1
+			nothing_passes $((ms / 1000)).$((ms % 1000))
+			wait
+			low=$(mark_bytes /run/low 2) high=$(mark_bytes /run/high 2)
+			echo "# $cc after $ms ms: $high bytes of the higher priority in a second, $low of the lower"
+			expect "bytes of the higher priority" "$high" -ge 110000000
+			expect "bytes of the lower priority" "$low" -le 5000000
+		done
+	done
+}
+
 # refused KEY VALUE...
 refused()
 {
@@ -1083,6 +1118,6 @@ trap 'drop_net' EXIT
 sleep 0.01
 load || exit 1
 tests=${*:-addresses default_priority untold_jitter told_noise dips priorities priority_change live_priority probes trace loss ack_loss lost_acks_of_small_windows reordering double_data dsack_count close_stopped switch trains
-	listener poor_peers base_rtt base_rtt_given base_rtt_agrees base_rtt_memory settings ledbat prioplus_ledbat one_way deadlines many_flows
+	listener poor_peers outage base_rtt base_rtt_given base_rtt_agrees base_rtt_memory settings ledbat prioplus_ledbat one_way deadlines many_flows
 	ecn mixed_mtu path_change longer_route short_flows removal}
 run_tests 1 $tests
