@@ -119,8 +119,36 @@ static void spread(double *bins, int n, int64_t from_ns, int64_t bin_ns,
 	}
 }
 
-/* Bytes of each group in each bin, groups x bins, seen at @port (all recorders
- * if NULL). With @at_receiver the time is that of the arrival at the far end.
+/* Was the packet, of flow @f if that is not negative, recorded at @port? NULL means the
+ * last link on its way: others that are recorded see the same packet, too.
+ */
+static bool rec_at(const struct run *run, const struct labtap_rec *r,
+		   const struct port *port, int f)
+{
+	const struct port *p = run->sc->tap[r->tap];
+
+	return port ? p == port : f >= 0 && p->peer->node == run->sc->flow[f].dst;
+}
+
+/* Longest time from the start of a transmission until the packet is through. */
+static int64_t longest_ns(const struct run *run, bool at_receiver)
+{
+	double longest = 0;
+	int i;
+
+	for (i = 0; i < run->sc->taps; i++) {
+		const struct link_params *p = &run->sc->tap[i]->p;
+		double ns = run->longest_wire * 8e9 / p->rate_bps +
+			    (at_receiver ? p->delay_ns : 0);
+
+		if (ns > longest)
+			longest = ns;
+	}
+	return longest + 1;
+}
+
+/* Bytes of each group in each bin, groups x bins, seen at @port, or on the last links if
+ * that is NULL. With @at_receiver the time is that of the arrival at the far end.
  * Only packets with one of @dscps, 0: all. If @all is given it gets the bytes of everything, known
  * flows or not.
  */
@@ -131,8 +159,7 @@ double *bins_by_group(const struct run *run, const struct port *port,
 	const struct scenario *sc = run->sc;
 	double *out = xzalloc(sizeof(*out) * sc->groups * bins + 1);
 	int64_t to_ns = from_ns + bins * bin_ns;
-	int64_t early_ns = at_receiver ? 100000000 : 1000000;
-	size_t i = first_record(run, from_ns - early_ns);
+	size_t i = first_record(run, from_ns - longest_ns(run, at_receiver));
 
 	for (; i < run->recs; i++) {
 		const struct labtap_rec *r = &run->rec[i];
@@ -143,10 +170,11 @@ double *bins_by_group(const struct run *run, const struct port *port,
 
 		if (start >= to_ns)
 			break;
-		if ((port && p != port) || (r->kind & 15) != LABTAP_KIND_TX ||
-		    !rec_has_dscp(r, dscps))
+		if ((r->kind & 15) != LABTAP_KIND_TX || !rec_has_dscp(r, dscps))
 			continue;
 		f = rec_flow(run, r, &data);
+		if (!rec_at(run, r, port, f))
+			continue;
 		bytes = part_bytes(run, r, part, data);
 		if (bytes == 0 || (!all && f < 0))
 			continue;
@@ -162,7 +190,7 @@ double *bins_by_group(const struct run *run, const struct port *port,
 	return out;
 }
 
-/* Bytes of each flow that @port began to send in a window. */
+/* Bytes of each flow that @port, or without it the last link, began to send in a window. */
 double *bytes_by_flow(const struct run *run, const struct port *port,
 		      enum packet_part part, int64_t from_ns, int64_t to_ns)
 {
@@ -176,11 +204,10 @@ double *bytes_by_flow(const struct run *run, const struct port *port,
 
 		if (rec_time(run, r) >= to_ns)
 			break;
-		if ((port && run->sc->tap[r->tap] != port) ||
-		    (r->kind & 15) != LABTAP_KIND_TX)
+		if ((r->kind & 15) != LABTAP_KIND_TX)
 			continue;
 		f = rec_flow(run, r, &data);
-		if (f >= 0 && data)
+		if (f >= 0 && data && rec_at(run, r, port, f))
 			out[f] += part_bytes(run, r, part, data);
 	}
 	return out;

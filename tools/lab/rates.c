@@ -123,7 +123,15 @@ void eval_convergence(const struct measure *m, const struct run *run,
 		  "%s", m->name);
 }
 
-/* Jain's index over the flows (or groups) of the measure in the window,
+/* Was the flow there at any time of the window? One that had nothing to send has no share. */
+static bool flow_there(const struct run *run, const struct flow *f, const struct measure *m)
+{
+	int64_t end = run->flow[f->id].end_ns;
+
+	return run_start_ns(run, f) < m->to_ns && (end == NEVER || end > m->from_ns);
+}
+
+/* Jain's index over the flows (or groups) of the measure that were there in the window,
  * each flow's bytes divided by its weight if the measure says so.
  */
 void eval_fairness(const struct measure *m, const struct run *run,
@@ -133,6 +141,7 @@ void eval_fairness(const struct measure *m, const struct run *run,
 	double *b = bytes_by_flow(run, m->receivers ? NULL : m->port,
 				  PART_DATA_WIRE, m->from_ns, m->to_ns);
 	double *sum = xzalloc(sizeof(*sum) * sc->groups);
+	bool *there = xzalloc(sizeof(*there) * sc->groups);
 	double s = 0, q = 0;
 	int i, n = 0;
 
@@ -140,8 +149,9 @@ void eval_fairness(const struct measure *m, const struct run *run,
 		int g = sc->flow[i].group;
 		double x = m->mode >= 2 ? b[i] / sc->group[g].weight : b[i];
 
-		if (m->group && !m->group[g])
+		if ((m->group && !m->group[g]) || !flow_there(run, &sc->flow[i], m))
 			continue;
+		there[g] = true;
 		sum[g] += x;
 		if (m->mode & 1)
 			continue;
@@ -150,13 +160,14 @@ void eval_fairness(const struct measure *m, const struct run *run,
 		q += x * x;
 	}
 	for (i = 0; (m->mode & 1) && i < sc->groups; i++) {
-		if (m->group && !m->group[i])
+		if (!there[i])
 			continue;
 		n++;
 		s += sum[i];
 		q += sum[i] * sum[i];
 	}
 	value_add(out, "", q > 0 ? s * s / (n * q) : NAN, "%s", m->name);
+	free(there);
 	free(sum);
 	free(b);
 }

@@ -18,30 +18,38 @@ static void put_us(FILE *f, int64_t ns)
 		fprintf(f, "%lld", (long long)(ns / 1000));
 }
 
+/* Lines of series.csv: @bins intervals of @ns from @from_ns on. */
+static void series_lines(const struct run *run, FILE *f, int64_t from_ns, int64_t ns, int bins)
+{
+	const struct scenario *sc = run->sc;
+	double *b = bins_by_group(run, sc->series_receiver ? NULL : sc->bottleneck, PART_PAYLOAD,
+				  from_ns, ns, bins, sc->series_receiver, -1, NULL);
+	int i, g;
+
+	for (i = 0; i < bins; i++) {
+		for (g = 0; g < sc->groups; g++) {
+			put_us(f, from_ns + i * ns);
+			fprintf(f, ",%s,%.0f\n", sc->group[g].name,
+				b[(size_t)g * bins + i] * 8e9 / ns);
+		}
+	}
+	free(b);
+}
+
 /* series.csv: payload rate of each group in each interval; the time is the
- * start of the interval.
+ * start of the interval. The run may end within the last one.
  */
 void series_write(const struct run *run)
 {
 	const struct scenario *sc = run->sc;
-	int bins = sc->series_ns ? (sc->duration_ns + sc->series_ns - 1) /
-				   sc->series_ns : 0;
+	int bins = sc->series_ns ? sc->duration_ns / sc->series_ns : 0;
+	int64_t rest_ns = sc->series_ns ? sc->duration_ns % sc->series_ns : 0;
 	FILE *f = open_out(run->dir, "series.csv");
-	double *b;
-	int i, g;
 
 	fputs("time_us,group,goodput_bps\n", f);
-	b = bins_by_group(run, sc->series_receiver ? NULL : sc->bottleneck,
-			  PART_PAYLOAD, 0, sc->series_ns, bins,
-			  sc->series_receiver, -1, NULL);
-	for (i = 0; i < bins; i++) {
-		for (g = 0; g < sc->groups; g++) {
-			put_us(f, i * sc->series_ns);
-			fprintf(f, ",%s,%.0f\n", sc->group[g].name,
-				b[(size_t)g * bins + i] * 8e9 / sc->series_ns);
-		}
-	}
-	free(b);
+	series_lines(run, f, 0, sc->series_ns, bins);
+	if (rest_ns)
+		series_lines(run, f, bins * sc->series_ns, rest_ns, 1);
 	close_out(f, run->dir, "series.csv");
 }
 

@@ -25,6 +25,7 @@ struct run {
 	double packets_forwarded;
 	const struct labtap_rec *rec;
 	size_t recs;
+	int longest_wire;	/* of all records, bytes */
 	struct flow_result *flow;	/* by flow number */
 };
 

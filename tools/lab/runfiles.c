@@ -151,14 +151,17 @@ static void sort_packets(struct run *run)
 }
 
 /* Taps that a record may name must be ours. */
-static char *check_packets(const struct run *run)
+static char *check_packets(struct run *run)
 {
 	size_t i;
 
-	for (i = 0; i < run->recs; i++)
+	for (i = 0; i < run->recs; i++) {
 		if (run->rec[i].tap >= run->sc->taps)
 			return xasprintf("raw/pkts.bin is broken at record %zu",
 					 i);
+		if (run->rec[i].wire_len > run->longest_wire)
+			run->longest_wire = run->rec[i].wire_len;
+	}
 	return NULL;
 }
 
