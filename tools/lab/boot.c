@@ -390,7 +390,7 @@ char *boot_guest(struct boot *b)
 		w.log.report.s[strcspn(w.log.report.s, "\n")] = 0;
 		fprintf(stderr, "# the kernel complained before our first program, booted once more:%s\n",
 			w.log.report.s + 1);
-		w = (struct watch){ .b = b };
+		w = (struct watch){ .b = b, .limit_s = w.limit_s };
 		status = run_guest(&w, binary);
 	}
 	getrusage(RUSAGE_CHILDREN, &after);
