@@ -360,6 +360,8 @@ static int run_guest(struct watch *w, const char *binary)
 		close(output[0]);
 	remove_tree(tmp);
 	if (interrupted) {
+		if (b->passing)
+			remove_tree(b->dir);
 		signal(interrupted, SIG_DFL);
 		raise(interrupted);
 	}

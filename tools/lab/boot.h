@@ -12,6 +12,7 @@ struct boot {
 	bool exec;		/* stream the command's output to stdout */
 	bool leak_check;
 	bool quiet;		/* no progress */
+	bool passing;		/* the folder goes with the run */
 	int boots;		/* so far */
 	double wall_s;		/* filled in: how long it took */
 	double cpu_s;		/* and how much processor time */

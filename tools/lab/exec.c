@@ -120,13 +120,14 @@ int cmd_exec(int argc, char **argv)
 	free(path);
 	b.kernel = o.kernel;
 	b.dir = dir;
+	b.passing = !o.out;
 	b.seed = o.seed < 0 ? 1 : o.seed;
 	b.leak_check = o.leak_check;
 	why = boot_guest(&b);
 	if (why && !o.out && !b.trouble.s)
 		show_console(dir);
 	code = why ? unclean(&b, o.out ? dir : NULL, why) : exit_code(&b, dir);
-	if (!o.out)
+	if (b.passing)
 		remove_tree(dir);
 	return code;
 }
