@@ -162,6 +162,20 @@ static void show_log(const struct sweep *s, int combo, int seed)
 	free(dir);
 }
 
+/* What an earlier sweep said of this folder must not be taken for this one's. */
+static void forget_results(const struct sweep *s)
+{
+	static const char *const ours[] = { "sweep.json", "sweep.csv" };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(ours); i++) {
+		char *file = xasprintf("%s/%s", s->dir, ours[i]);
+
+		unlink(file);
+		free(file);
+	}
+}
+
 /* Run all jobs and note how each ended. */
 static void run_jobs(struct sweep *s, const struct sweep_options *o)
 {
@@ -286,6 +300,7 @@ int cmd_sweep(int argc, char **argv)
 	s.dir = realpath(s.dir, NULL);
 	if (!s.dir || !s.cwd)
 		die("cannot use the sweep's folder: %s", strerror(errno));
+	forget_results(&s);
 	run_jobs(&s, &o);
 	return sweep_report(&s);
 }
