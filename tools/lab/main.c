@@ -63,13 +63,16 @@ void options_check(const struct options *o)
 /* Value of option number *i: "--x=value" or the next argument. */
 const char *option_value(int argc, char **argv, int *i)
 {
-	const char *eq = strchr(argv[*i], '=');
+	const char *name = argv[*i], *eq = strchr(name, '='), *value;
 
-	if (!strncmp(argv[*i], "--", 2) && eq)
-		return eq + 1;
-	if (*i + 1 >= argc)
-		die("option %s needs a value", argv[*i]);
-	return argv[++*i];
+	if (!strncmp(name, "--", 2) && eq)
+		value = eq + 1;
+	else
+		value = *i + 1 < argc ? argv[++*i] : "";
+	/* an empty folder would be the root's */
+	if (!value[0])
+		die("option %s needs a value", name);
+	return value;
 }
 
 /* Is argument @arg the option @name, with or without "=value"? */

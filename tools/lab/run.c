@@ -27,6 +27,29 @@ static char *scenario_name(const char *path)
 	return name;
 }
 
+/* Remove what an earlier run left in raw/. Files of somebody else are not ours to remove. */
+static void empty_raw(const char *raw)
+{
+	char *plan = xasprintf("%s/plan.json", raw);
+	bool ours = !access(plan, F_OK);
+	DIR *d = opendir(raw);
+	struct dirent *e;
+
+	while (d && (e = readdir(d))) {
+		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
+			continue;
+		if (!ours)
+			die("%s has files that are of no run: --out names another folder", raw);
+		/* last, it says whose folder this is */
+		if (strcmp(e->d_name, "plan.json"))
+			unlinkat(dirfd(d), e->d_name, 0);
+	}
+	if (d)
+		closedir(d);
+	unlink(plan);
+	free(plan);
+}
+
 /* Make the run's folder and remove the results of an earlier run in it, so
  * that nothing stale can be taken for new. Returns its absolute path.
  */
@@ -38,25 +61,19 @@ char *run_folder(const char *out, const char *path)
 		"queue.svg", "fct.svg",
 	};
 	char *name = scenario_name(path), *dir, *raw, *abs;
-	DIR *d;
-	struct dirent *e;
 	size_t i;
 
 	dir = out ? xstrdup(out) :
 		    xasprintf("%s/results/%s", path_build(), name);
 	raw = xasprintf("%s/raw", dir);
 	make_dirs(raw);
+	empty_raw(raw);
 	for (i = 0; i < ARRAY_SIZE(ours); i++) {
 		char *file = xasprintf("%s/%s", dir, ours[i]);
 
 		unlink(file);
 		free(file);
 	}
-	d = opendir(raw);
-	while (d && (e = readdir(d)))
-		unlinkat(dirfd(d), e->d_name, 0);
-	if (d)
-		closedir(d);
 	abs = realpath(dir, NULL);
 	if (!abs)
 		die("cannot use folder %s: %s", dir, strerror(errno));

@@ -243,18 +243,17 @@ void close_out(FILE *f, const char *dir, const char *name)
 /* mkdir -p or die. */
 void make_dirs(const char *path)
 {
-	char *p = xstrdup(path), *s;
+	size_t n = 0;
 
-	for (s = p + 1; *s; s++) {
-		if (*s != '/')
-			continue;
-		*s = 0;
-		mkdir(p, 0777);
-		*s = '/';
+	while (path[n]) {
+		char *p;
+
+		n += 1 + strcspn(path + n + 1, "/");
+		p = xasprintf("%.*s", (int)n, path);
+		if (mkdir(p, 0777) && errno != EEXIST)
+			die("cannot make folder %s: %s (--out names another)", p, strerror(errno));
+		free(p);
 	}
-	if (mkdir(p, 0777) && errno != EEXIST)
-		die("cannot make folder %s: %s", path, strerror(errno));
-	free(p);
 }
 
 /* Run a program with arguments up to NULL and return what it printed on stdout;
