@@ -272,8 +272,8 @@ static struct ynode *step_into(struct ynode *n, const char *part)
 }
 
 /* Apply one "--set a.b.c=value". A name without dots that is a parameter sets
- * the parameter. Missing maps are made; a wrong key is found later like any
- * other unknown key.
+ * the parameter. Missing maps are made, null takes a key away; a wrong key is found
+ * later like any other unknown key.
  */
 void yaml_set(struct ynode *root, const char *assignment)
 {
@@ -295,7 +295,9 @@ void yaml_set(struct ynode *root, const char *assignment)
 		struct ynode *next = step_into(at, part.s[i]);
 
 		if (i == part.n - 1) {
-			if (next) {
+			if (next && at->kind == Y_MAP && at != params && y_is_null(value)) {
+				detach(at, next->index);
+			} else if (next) {
 				value->parent = at;
 				value->key = next->key;
 				value->index = next->index;
