@@ -19,6 +19,11 @@ KDIR	?=
 DESTDIR	?=
 PREFIX	?= /usr/local
 
+# neither make nor kbuild can
+ifneq ($(words $(O)),1)
+$(error cannot build in a folder with blanks in its name: $(O))
+endif
+
 export O KDIR DESTDIR PREFIX
 
 TOOLS := tools/lab tools/lab/guest tools/lab/kmod tools/libfairlane tools/fairlane iproute2-patches
