@@ -28,6 +28,7 @@ void environment_write(const struct run *run, const char *kernel,
 void speed_write(const struct run *run, const struct boot *boot);
 
 /* run.c */
+void folder_lock(const char *dir);
 char *run_folder(const char *out, const char *path);
 int unclean(const struct boot *b, const char *dir, const char *why);
 

@@ -7,9 +7,11 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -25,6 +27,18 @@ static char *scenario_name(const char *path)
 	if (dot && dot != name)
 		*dot = 0;
 	return name;
+}
+
+/* Nobody else may write to the folder as long as this process lives: their files would be
+ * taken for ours.
+ */
+void folder_lock(const char *dir)
+{
+	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	/* some file systems know no locks */
+	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
+		die("%s is in use by another run: --out names another folder", dir);
 }
 
 /* Remove what an earlier run left in raw/. Files of somebody else are not ours to remove. */
@@ -67,6 +81,7 @@ char *run_folder(const char *out, const char *path)
 		    xasprintf("%s/results/%s", path_build(), name);
 	raw = xasprintf("%s/raw", dir);
 	make_dirs(raw);
+	folder_lock(raw);
 	empty_raw(raw);
 	for (i = 0; i < ARRAY_SIZE(ours); i++) {
 		char *file = xasprintf("%s/%s", dir, ours[i]);

@@ -3,6 +3,7 @@
  * which can also spread the runs over machines that share the file system.
  */
 #include "commands.h"
+#include "results.h"
 #include "sweep.h"
 #include "units.h"
 
@@ -300,6 +301,7 @@ int cmd_sweep(int argc, char **argv)
 	s.dir = realpath(s.dir, NULL);
 	if (!s.dir || !s.cwd)
 		die("cannot use the sweep's folder: %s", strerror(errno));
+	folder_lock(s.dir);
 	forget_results(&s);
 	run_jobs(&s, &o);
 	return sweep_report(&s);
