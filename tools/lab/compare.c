@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Order of doubles for qsort. */
 static int by_value(const void *a, const void *b)
@@ -90,14 +91,29 @@ static void side_runs(struct side *s, int first)
 	free(speed);
 }
 
+/* Die if @dir is what "lab run" has left. */
+static void no_single_run(const char *dir)
+{
+	char *summary = xasprintf("%s/summary.json", dir), *sweep = xasprintf("%s/sweep.json", dir);
+
+	if (access(sweep, F_OK) && !access(summary, F_OK))
+		die("%s is a single run: lab sweep --seeds 1 makes what can be compared", dir);
+	free(sweep);
+	free(summary);
+}
+
 /* Read a sweep; each of its combinations becomes a side. */
 static void side_read(struct sides *all, const char *label, const char *dir)
 {
-	cJSON *sweep = json_file(dir, "sweep.json");
-	const cJSON *list = cJSON_GetObjectItem(sweep, "combinations"), *c, *e;
-	int first = need_int(sweep, "first_seed", dir);
-	int seeds = need_int(sweep, "seeds", dir);
+	const cJSON *list, *c, *e;
+	cJSON *sweep;
+	int first, seeds;
 
+	no_single_run(dir);
+	sweep = json_file(dir, "sweep.json");
+	list = cJSON_GetObjectItem(sweep, "combinations");
+	first = need_int(sweep, "first_seed", dir);
+	seeds = need_int(sweep, "seeds", dir);
 	cJSON_ArrayForEach(c, list) {
 		struct side *s;
 

@@ -113,6 +113,10 @@ static void name_combos(struct sweep *s)
 		for (p = s->combo[c].name; *p; p++)
 			if (*p == '/' || *p == ' ')
 				*p = '_';
+		for (k = 0; k < c; k++)
+			if (!strcmp(s->combo[k].name, s->combo[c].name))
+				die("--set: two combinations would have the folder \"%s\"",
+				    s->combo[c].name);
 	}
 }
 
