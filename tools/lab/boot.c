@@ -200,6 +200,7 @@ struct watch {
 	double cpu_s, wall_s;	/* at the last sign of life */
 	double last_cpu_s, idle_since_s;
 	double limit_s;		/* processor time without one */
+	char *said;		/* why the guest's first program gave up */
 	bool hung;
 	bool started;		/* the guest's first program has spoken */
 	bool early;		/* ended: its kernel complained before that */
@@ -231,6 +232,8 @@ static void take_console(struct watch *w, const char *s, size_t n)
 		buf_add(&w->line, "", 0);
 		if (!strncmp(w->line.s, "LAB: ", 5)) {
 			w->started = true;
+			if (!w->said && !strncmp(w->line.s + 5, "error: ", 7))
+				w->said = xstrdup(w->line.s + 12);
 			progress_line(&w->progress, w->line.s);
 		} else {
 			kernellog_line(&w->log, w->line.s);
@@ -308,6 +311,8 @@ static char *judge(struct watch *w, int status)
 		return xasprintf("the guest made no progress and was ended (a program in it loops without reading the clock, or nothing is left to happen)");
 	if (text && !strncmp(text, "error: ", 7))
 		return xasprintf("the guest failed: %s", text + 7);
+	if (w->said)
+		return xasprintf("the guest failed: %s", w->said);
 	if (WIFSIGNALED(status))
 		return xasprintf("the guest's kernel died of signal %d (%s)",
 				 WTERMSIG(status), strsignal(WTERMSIG(status)));
