@@ -47,6 +47,17 @@ static void on_signal(int sig)
 		kill(-guest_pid, SIGKILL);
 }
 
+/* Catch what interrupts a run while there is a guest. Who ignores a signal (nohup) goes on to. */
+static void catch_signals(bool on)
+{
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(signals); i++)
+		if (signal(signals[i], on ? on_signal : SIG_DFL) == SIG_IGN)
+			signal(signals[i], SIG_IGN);
+}
+
 /* Path of the kernel to start; dies with the cure if it was not built. */
 char *kernel_binary(const char *kernel)
 {
@@ -348,9 +359,7 @@ static int run_guest(struct watch *w, const char *binary)
 		exec_guest(b, binary, tmp, console, output);
 	}
 	setpgid(guest_pid, guest_pid);
-	signal(SIGINT, on_signal);
-	signal(SIGTERM, on_signal);
-	signal(SIGHUP, on_signal);
+	catch_signals(true);
 	close(console[1]);
 	if (b->exec)
 		close(output[1]);
@@ -364,12 +373,11 @@ static int run_guest(struct watch *w, const char *binary)
 	if (b->exec)
 		close(output[0]);
 	remove_tree(tmp);
-	if (interrupted) {
-		if (b->passing)
-			remove_tree(b->dir);
-		signal(interrupted, SIG_DFL);
+	if (interrupted && b->passing)
+		remove_tree(b->dir);
+	catch_signals(false);
+	if (interrupted)
 		raise(interrupted);
-	}
 	free(path);
 	free(tmp);
 	return status;
