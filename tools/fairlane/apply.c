@@ -365,7 +365,8 @@ static cJSON *apply_file(const char *path, bool dry_run, unsigned int *failed)
 	a.settings = r.settings;
 	a.control = f.control;
 	doc = apply_all(&a, &f, &r, failed);
-	if (!dry_run && !*failed) {
+	/* what could not be looked at keeps nobody else from what the file says */
+	if (!dry_run) {
 		before_keep(doc, f.all && !opt.netns);
 		cJSON_Delete(doc);
 		a.dry_run = false;

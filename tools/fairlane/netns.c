@@ -5,9 +5,11 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/nsfs.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -131,7 +133,8 @@ static void visit_there(struct visit *v, const char *path, const char *name)
 	/* it has gone, then */
 	if (fd < 0)
 		return;
-	if (!visit_new(v, fd)) {
+	/* a name whose namespace has gone is an empty file in /run/netns */
+	if (ioctl(fd, NS_GET_NSTYPE) != CLONE_NEWNET || !visit_new(v, fd)) {
 		close(fd);
 		return;
 	}

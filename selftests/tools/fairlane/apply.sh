@@ -242,6 +242,26 @@ test_apply_port_fails()
 	ip link del swp9
 }
 
+# Where nobody can go is told, and the others are changed. A name in /run/netns whose namespace
+# has gone is none.
+test_apply_one_cannot_be_seen()
+{
+	load_modules sch_fabric
+	: > /run/netns/cgone
+	printf 'noise: 9us\nports:\n  lo: {netns: /proc/self/ns/uts, fabric: bands 2}\n' > $file
+	fairlane apply $file > /run/out 2> /run/err
+	expect "exit status" $? -eq 2
+	grep -q '"/proc/self/ns/uts": Invalid argument' /run/err || fault "says $(cat /run/err)"
+	expect "what it said of here" "$(grep here /run/out)" = 'namespace here: changed'
+	expect "what is here" "$(fairlane -n /proc/1/ns/net save | grep noise)" = 'profile set noise_ns 9000'
+	sed -i 2,3d $file
+	expect "without it" "$(fairlane apply $file 2>&1)" = "everything is as $file says"
+	fairlane off all > /run/out 2>&1 || fault "off all: $(cat /run/out)"
+	fairlane on all > /run/out 2>&1 || fault "on all: $(cat /run/out)"
+	undo
+	rm /run/netns/cgone
+}
+
 # A new namespace has it all before it has a device; it goes its own way then.
 test_apply_new_namespace()
 {
