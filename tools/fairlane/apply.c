@@ -182,9 +182,7 @@ static cJSON *apply_namespaces(struct apply *a, bool all, unsigned int *failed)
 	char *line = NULL;
 	size_t size = 0;
 
-	a->record = tmpfile();
-	if (!a->record)
-		fail_kernel("a temporary file: %s", strerror(errno));
+	a->record = file_for_child();
 	*failed = 0;
 	if (all && !opt.netns)
 		netns_each(apply_here, a, failed);
@@ -214,9 +212,7 @@ static int port_there(const struct fabric_port *p, const char *wanted,
 	}
 	if (fd < 0)
 		fail_kernel("network namespace \"%s\": %s", p->netns, strerror(errno));
-	tmp = tmpfile();
-	if (!tmp)
-		fail_kernel("a temporary file: %s", strerror(errno));
+	tmp = file_for_child();
 	fflush(NULL);
 	pid = fork();
 	if (!pid) {

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,6 +20,19 @@ static int fill(FILE *out, const char *text)
 	if (fclose(out) && !err)
 		err = errno;
 	return err;
+}
+
+/* A file without a name, for a child to write and this process to read. Where nothing can be
+ * written, too. Ends the program if there is none.
+ */
+FILE *file_for_child(void)
+{
+	int fd = memfd_create("fairlane", MFD_CLOEXEC);
+	FILE *f = fd < 0 ? NULL : fdopen(fd, "w+e");
+
+	if (!f)
+		fail_kernel("a temporary file: %s", strerror(errno));
+	return f;
 }
 
 /* A new file takes the place of @path when it is complete: with the mode and, if that is ours to

@@ -235,13 +235,11 @@ static void read_result(const struct fabric_file *f, struct rehearsed *r,
  */
 void rehearse(const struct fabric_file *f, struct rehearsed *r)
 {
-	FILE *tmp = tmpfile();
+	FILE *tmp = file_for_child();
 	struct device *device = port_devices(f);
 	int status = 0;
 	pid_t pid;
 
-	if (!tmp)
-		fail_kernel("a temporary file: %s", strerror(errno));
 	fflush(NULL);
 	pid = fork();
 	if (!pid)

@@ -105,6 +105,7 @@ char *read_written(const char *path);
 
 /* ---- file.c ---------------------------------------------------------------- */
 
+FILE *file_for_child(void);
 void write_text(const char *path, const char *text, mode_t mode);
 
 /* ---- value.c: values with units ----------------------------------------- */

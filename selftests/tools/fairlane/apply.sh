@@ -255,6 +255,7 @@ test_apply_one_cannot_be_seen()
 	expect "what it said of here" "$(grep here /run/out)" = 'namespace here: changed'
 	expect "what is here" "$(fairlane -n /proc/1/ns/net save | grep noise)" = 'profile set noise_ns 9000'
 	sed -i 2,3d $file
+	expect "where nothing can be written" "$(unshare --mount sh -c "mount -t tmpfs -o ro none /tmp && fairlane apply --dry-run $file" 2>&1)" = "everything is as $file says"
 	expect "without it" "$(fairlane apply $file 2>&1)" = "everything is as $file says"
 	fairlane off all > /run/out 2>&1 || fault "off all: $(cat /run/out)"
 	fairlane on all > /run/out 2>&1 || fault "on all: $(cat /run/out)"
