@@ -41,9 +41,12 @@ FILE *file_for_child(void)
 static int replace(const char *path, const char *text, mode_t mode, const struct stat *was)
 {
 	char *part = xprintf("%s.%d", path, getpid());
-	FILE *out = fopen(part, "we");
+	FILE *out;
 	int err;
 
+	/* others may write in that folder, too: no link of theirs is followed */
+	unlink(part);
+	out = fopen(part, "wxe");
 	/* before there is anything in it to be read */
 	if (out && was && fchown(fileno(out), was->st_uid, was->st_gid))
 		errno = 0;

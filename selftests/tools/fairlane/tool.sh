@@ -413,6 +413,11 @@ test_stats()
 	grep -q '^fairlane_connections{cc="cubic",prio="2",state="none"} 1$' /run/a || fault "no flow in openmetrics"
 	(umask 077 && fl metrics /run/prom) || fault "metrics into a file"
 	expect "mode of a new file" "$(stat -c %a /run/prom)" = 644
+	# who else may write in that folder may know the name under which it is written
+	echo victim > /run/victim
+	sh -c 'ln -s victim "/run/prom.$$"; exec fairlane metrics /run/prom' || fault "metrics beside a link"
+	expect "what the link leads to" "$(cat /run/victim)" = victim
+	expect "the file" "$(stat -c %F /run/prom)" = 'regular file'
 	accepted metrics /dev/null
 	[ -c /dev/null ] || fault "/dev/null is no device any more"
 }
