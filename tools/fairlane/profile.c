@@ -369,7 +369,8 @@ static void read_wish(struct wish *wish, const struct profile *known,
 		if (names_setting(word, known->list[i].name))
 			found = &known->list[i];
 	if (!found)
-		fail("profile has no \"%s\" (profile show lists all)", word);
+		fail("profile has no \"%s\" (profile show lists all; each comes with its module, as those of soze with tcp_soze)",
+		     word);
 	memcpy(wish->name, found->name, sizeof(wish->name));
 	wish->reset = !strcmp(s, "default");
 	if (wish->reset)

@@ -178,17 +178,18 @@ static void try_all(const struct fabric_file *f, const struct device *device, FI
 		fail_kernel("a network namespace to try the file in: %s (needs root)",
 			    strerror(errno));
 	settings_clear();
-	for (i = 0; i < f->steps; i++) {
-		struct words w = { .v = f->step[i].words, .n = f->step[i].n };
-
-		snprintf(opt.where, sizeof(opt.where), "%s", f->step[i].where);
-		run_words(&w);
-	}
+	/* first: the kernel loads its module, which brings settings */
 	if (f->control) {
 		snprintf(opt.where, sizeof(opt.where), "%s", f->control_where);
 		refused = control_set(f->control);
 		if (refused)
 			fail("%s: %s", f->control, refused);
+	}
+	for (i = 0; i < f->steps; i++) {
+		struct words w = { .v = f->step[i].words, .n = f->step[i].n };
+
+		snprintf(opt.where, sizeof(opt.where), "%s", f->step[i].where);
+		run_words(&w);
 	}
 	try_ports(f, device, doc);
 	opt.where[0] = 0;

@@ -208,6 +208,32 @@ test_apply_refusals()
 	expect "after all these" "$(everything | diff - /run/before)" = ''
 }
 
+# A control that is not loaded yet, as at boot, and settings that come with it, said before it.
+test_apply_loads_control()
+{
+	local loader
+
+	loader=$(cat /proc/sys/kernel/modprobe)
+	rmmod tcp_soze 2> /dev/null
+	{
+		echo '#!/bin/sh'
+		echo "case \"\$*\" in *tcp_soze*) exec /sbin/insmod $MODULES/tcp_soze.ko ;; esac"
+	} > /run/modprobe
+	chmod 755 /run/modprobe
+	echo /run/modprobe > /proc/sys/kernel/modprobe
+	printf 'soze_alpha: 1gbit\n' > $file
+	fairlane apply $file > /run/out 2>&1
+	expect "exit status without its module" $? -eq 1
+	grep -q 'each comes with its module' /run/out || fault "says $(cat /run/out)"
+	echo 'control: soze' >> $file
+	fairlane apply $file > /run/out 2>&1 || fault "apply: $(cat /run/out)"
+	expect "alpha" "$(fl save | grep soze)" = 'profile set soze_alpha_mbps 1000'
+	expect "control" "$(in_ns cb sysctl -n net.ipv4.tcp_congestion_control)" = soze
+	undo
+	echo "$loader" > /proc/sys/kernel/modprobe
+	rmmod tcp_soze || fault "tcp_soze stays"
+}
+
 # A port that tc refuses when all was tried: it is told, what was there before is there again, and
 # the others are changed.
 test_apply_port_fails()
@@ -332,7 +358,7 @@ test_apply_check()
 	echo 'prio: x' > /run/bad.yaml
 	fairlane -j check /run/bad.yaml > /run/a
 	expect "a mistake" "$(jq -r '.[] | select(.check == "fabric-file").text' /run/a)" = \
-		'Error: bad.yaml:1: prio: profile has no "prio" (profile show lists all)'
+		'Error: bad.yaml:1: prio: profile has no "prio" (profile show lists all; each comes with its module, as those of soze with tcp_soze)'
 	undo
 }
 
