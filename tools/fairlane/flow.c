@@ -109,8 +109,11 @@ static void show_processes(const struct fairlane_flow *f,
 {
 	const struct proc_socket *p = proc_find(procs, f->inode);
 
-	for (; p && p < procs->s + procs->n && p->inode == f->inode; p++)
-		printf(" %s[%d] fd %d", p->comm, p->pid, p->fd);
+	for (; p && p < procs->s + procs->n && p->inode == f->inode; p++) {
+		putchar(' ');
+		put_name(p->comm);
+		printf("[%d] fd %d", p->pid, p->fd);
+	}
 }
 
 static void show_flow(const struct fairlane_flow *f,

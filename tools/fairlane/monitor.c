@@ -122,8 +122,10 @@ static void print_event(const struct fairlane_event *e, const char *kind)
 	show_moment(moment, sizeof(moment), e->time_ns);
 	printf("%s %s", moment, kind);
 	print_change(e);
-	if (e->has_who)
-		printf(" by uid %u pid %u %s", e->uid, e->pid, e->comm);
+	if (e->has_who) {
+		printf(" by uid %u pid %u ", e->uid, e->pid);
+		put_name(e->comm);
+	}
 	putchar('\n');
 	fflush(stdout);
 }

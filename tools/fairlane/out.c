@@ -1,11 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0
-/* JSON on stdout. One command prints one document, or one on each line if it
- * goes on (monitor, watch).
+/* Text that others have chosen, and JSON on stdout. One command prints one document, or one
+ * on each line if it goes on (monitor, watch).
  */
 #include "tool.h"
 
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdlib.h>
+
+/**
+ * put_name() - print the name of a process
+ * @name: any bytes: everybody names his own
+ *
+ * What a terminal would obey, and what would begin a line, is a "?", as in ps.
+ */
+void put_name(const char *name)
+{
+	for (; *name; name++)
+		putchar(isprint((unsigned char)*name) ? *name : '?');
+}
 
 /* Bytes of the character of UTF-8 that @s begins with; 0: it begins with none. */
 static size_t utf8_bytes(const unsigned char *s)

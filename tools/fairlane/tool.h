@@ -174,8 +174,9 @@ const char *name_of_tcp(unsigned int state);
 bool parse_tcp_states(const char *s, uint32_t *mask);
 const char *name_of_state(unsigned int state);
 
-/* ---- out.c: JSON --------------------------------------------------------- */
+/* ---- out.c: names, JSON -------------------------------------------------- */
 
+void put_name(const char *name);
 bool is_utf8(const char *s);
 void json_print(cJSON *doc);
 void json_line(cJSON *doc);

@@ -521,6 +521,20 @@ test_monitor()
 	grep -qE '^2[0-9-]+T[0-9:.]+Z policy_add order 8 by uid 0 pid [0-9]+ fairlane$' /run/events ||
 		fault "text: $(cat /run/events)"
 	expect "lines" "$(wc -l < /run/events)" -eq 1
+	# Everybody names his processes: with what would wipe out the line before, too.
+	cp "$(command -v fairlane)" $'/run/x\e[1A\e[2K\ny' || fault "no copy"
+	fl monitor count 1 timeout 2s > /run/events &
+	watcher=$!
+	sleep 0.1
+	in_ns ca $'/run/x\e[1A\e[2K\ny' flow set dport 5201 prio 5 > /run/out 2>&1 || fault "$(cat /run/out)"
+	wait "$watcher"
+	grep -q ' by uid 0 pid [0-9]* x?\[1A?\[2K?y$' /run/events || fault "a name: $(cat -v /run/events)"
+	# shellcheck disable=SC2016 # of the other shell
+	in_ns ca bash -c 'exec 5<> /dev/tcp/10.0.2.1/5201; printf "x\e[2Ky" > /proc/self/comm; : > /run/ready; sleep 2; :' &
+	until [ -e /run/ready ]; do sleep 0.01; done
+	fl -d flow show dport 5201 > /run/out
+	grep -q ' x?\[2Ky\[[0-9]*\] fd 5' /run/out || fault "a process: $(cat -v /run/out)"
+	wait $!
 }
 
 test_save_restore()
