@@ -3,7 +3,13 @@
 #include "ask.h"
 
 #include <errno.h>
+#include <linux/magic.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+
+#define CGROUP_MOUNT	"/sys/fs/cgroup"
 
 struct nl_msg *ask_message(struct fairlane *f, int cmd, int flags)
 {
@@ -31,6 +37,11 @@ void ask_u16(struct nl_msg *msg, int attr, uint16_t v)
 }
 
 void ask_u32(struct nl_msg *msg, int attr, uint32_t v)
+{
+	put(msg, attr, &v, sizeof(v));
+}
+
+void ask_u64(struct nl_msg *msg, int attr, uint64_t v)
 {
 	put(msg, attr, &v, sizeof(v));
 }
@@ -79,7 +90,7 @@ void ask_dump(int cmd, fl_reply_fn fn, int max, void *arg)
 /* A cgroup as the kernel names it: from the root of cgroup v2, with a slash. */
 const char *cgroup_word(const char *s)
 {
-	static const char mount[] = "/sys/fs/cgroup";
+	static const char mount[] = CGROUP_MOUNT;
 
 	if (!strncmp(s, mount, sizeof(mount) - 1) &&
 	    (s[sizeof(mount) - 1] == '/' || !s[sizeof(mount) - 1]))
@@ -90,4 +101,43 @@ const char *cgroup_word(const char *s)
 		fail("cgroup %s: a path from the root of cgroup v2 is wanted, such as /system.slice/nginx.service",
 		     s);
 	return s;
+}
+
+/* "#31": the cgroup of that number, which no path needs to name. */
+bool cgroup_number(const char *s, uint64_t *id)
+{
+	return s[0] == '#' && parse_u64(s + 1, 10, UINT64_MAX, id) && *id;
+}
+
+/**
+ * cgroup_gone() - does a path name a cgroup no more?
+ * @path: that a setting was made with; "": with none
+ * @id: the cgroup's number, which the kernel goes by
+ *
+ * A unit that is started again has a new cgroup of the old path. Return: false where nobody can
+ * tell, too.
+ */
+bool cgroup_gone(const char *path, uint64_t id)
+{
+	struct statfs fs;
+	struct stat st;
+	char *file;
+	bool gone;
+
+	if (!path[0] || statfs(CGROUP_MOUNT, &fs) || fs.f_type != CGROUP2_SUPER_MAGIC)
+		return false;
+	file = xprintf(CGROUP_MOUNT "%s", path);
+	gone = stat(file, &st) || st.st_ino != id;
+	free(file);
+	return gone;
+}
+
+/* As a command reads it. @exact: the very cgroup, by its number if its path does not name it. */
+void cgroup_save(FILE *out, const char *path, uint64_t id, bool exact)
+{
+	fputs(" cgroup ", out);
+	if (path[0] && !(exact && cgroup_gone(path, id)))
+		save_word(out, path);
+	else
+		fprintf(out, "\"#%llu\"", (unsigned long long)id);
 }

@@ -126,6 +126,8 @@ static cJSON *limits_json(const struct limits *l, const struct budgets *list)
 		if (of_cgroup(b)) {
 			cJSON_AddStringToObject(obj, "cgroup", b->cgroup);
 			json_u64(obj, "cgroup_id", b->cgroup_id);
+			if (cgroup_gone(b->cgroup, b->cgroup_id))
+				cJSON_AddTrueToObject(obj, "cgroup_gone");
 		} else {
 			json_u64(obj, "uid", b->uid);
 		}
@@ -154,10 +156,11 @@ static void print_limits(const struct limits *l, const struct budgets *list)
 			       (unsigned long long)b->cgroup_id);
 		else
 			printf("uid %u", b->uid);
-		printf(" budget %s used %llu.%03llu flows %u\n",
+		printf(" budget %s used %llu.%03llu flows %u%s\n",
 		       b->milli ? show_milli(b->milli) : "-",
 		       (unsigned long long)(b->used / 1000),
-		       (unsigned long long)(b->used % 1000), b->flows);
+		       (unsigned long long)(b->used % 1000), b->flows,
+		       cgroup_gone(b->cgroup, b->cgroup_id) ? " (gone)" : "");
 	}
 }
 
@@ -189,6 +192,32 @@ static uint32_t read_budget(const char *s)
 	return v;
 }
 
+/* Takes back the budgets that were made with a path: of cgroups that are gone, or of all. Return:
+ * how many.
+ */
+static size_t drop_budgets(struct fairlane *f, const char *path, bool all)
+{
+	struct budgets list;
+	struct nl_msg *msg;
+	struct limits l;
+	size_t i, n = 0;
+
+	read_limits(&l, &list);
+	for (i = 0; i < list.n; i++) {
+		const struct budget *b = &list.b[i];
+
+		if (!b->milli || strcmp(b->cgroup, path) ||
+		    !(all || cgroup_gone(path, b->cgroup_id)))
+			continue;
+		msg = ask_message(f, FL_CMD_BUDGET_DEL, 0);
+		ask_u64(msg, FL_A_BUDGET_CGROUP_ID, b->cgroup_id);
+		ask_do(f, msg, NULL, 0, NULL, "limits set");
+		n++;
+	}
+	free(list.b);
+	return n;
+}
+
 /* Of a user or a cgroup; the rest of the line belongs to it. */
 static int set_budget(struct words *w, bool cgroup)
 {
@@ -196,11 +225,12 @@ static int set_budget(struct words *w, bool cgroup)
 	struct fairlane *f;
 	struct nl_msg *msg;
 	uint32_t uid = 0, milli;
+	uint64_t id = 0;
 
 	who = word_value(w, key);
-	if (cgroup)
+	if (cgroup && !cgroup_number(who, &id))
 		who = cgroup_word(who);
-	else
+	else if (!cgroup)
 		uid = parse_uid(who);
 	if (cgroup && !is_utf8(who))
 		fail("cgroup: it is not UTF-8");
@@ -213,8 +243,14 @@ static int set_budget(struct words *w, bool cgroup)
 	if (opt.check_only)
 		return EXIT_OK;
 	f = connect_module();
+	if (cgroup && !id && drop_budgets(f, who, !milli) && !milli) {
+		fairlane_close(f);
+		return EXIT_OK;
+	}
 	msg = ask_message(f, milli ? FL_CMD_BUDGET_SET : FL_CMD_BUDGET_DEL, 0);
-	if (cgroup)
+	if (id)
+		ask_u64(msg, FL_A_BUDGET_CGROUP_ID, id);
+	else if (cgroup)
 		ask_text(msg, FL_A_BUDGET_CGROUP, who);
 	else
 		ask_u32(msg, FL_A_BUDGET_UID, uid);
@@ -274,7 +310,7 @@ static int limits_set(struct words *w)
 }
 
 /* What is in force, as commands or as a document. */
-void limits_save(FILE *out, cJSON *doc)
+void limits_save(FILE *out, cJSON *doc, bool exact)
 {
 	struct budgets list;
 	struct limits l;
@@ -292,11 +328,11 @@ void limits_save(FILE *out, cJSON *doc)
 
 		if (!b->milli)
 			continue;
-		if (b->cgroup[0]) {
-			fputs("limits set cgroup ", out);
-			save_word(out, b->cgroup);
+		if (of_cgroup(b)) {
+			fputs("limits set", out);
+			cgroup_save(out, b->cgroup, b->cgroup_id, exact);
 			fprintf(out, " budget %s\n", show_milli(b->milli));
-		} else if (!b->cgroup_id) {
+		} else {
 			fprintf(out, "limits set uid %u budget %s\n", b->uid,
 				show_milli(b->milli));
 		}
@@ -318,11 +354,11 @@ void limits_reset(FILE *out)
 
 		if (!b->milli)
 			continue;
-		if (b->cgroup[0]) {
-			fputs("limits set cgroup ", out);
-			save_word(out, b->cgroup);
+		if (of_cgroup(b)) {
+			fputs("limits set", out);
+			cgroup_save(out, "", b->cgroup_id, true);
 			fputs(" budget none\n", out);
-		} else if (!b->cgroup_id) {
+		} else {
 			fprintf(out, "limits set uid %u budget none\n",
 				b->uid);
 		}

@@ -149,6 +149,12 @@ static void take_uids(struct policy *p, const char *s)
 	p->uid_max = p->uid_min;
 }
 
+static void take_cgroup(struct policy *p, const char *s)
+{
+	if (!cgroup_number(s, &p->cgroup_id))
+		take_word(p->cgroup, sizeof(p->cgroup), "cgroup", cgroup_word(s));
+}
+
 /* One condition; false: the next word is none. */
 static bool take_match(struct policy *p, struct words *w)
 {
@@ -166,8 +172,7 @@ static bool take_match(struct policy *p, struct words *w)
 	} else if (word_is(w, "uid")) {
 		take_uids(p, word_value(w, "uid"));
 	} else if (word_is(w, "cgroup")) {
-		take_word(p->cgroup, sizeof(p->cgroup), "cgroup",
-			  cgroup_word(word_value(w, "cgroup")));
+		take_cgroup(p, word_value(w, "cgroup"));
 	} else if (word_is(w, "cc")) {
 		take_word(p->cc, sizeof(p->cc), "cc", word_value(w, "cc"));
 	} else {
@@ -251,6 +256,8 @@ static void put_policy(struct nl_msg *msg, const struct policy *p)
 	}
 	if (p->cgroup[0])
 		ask_text(msg, FL_A_POLICY_CGROUP, p->cgroup);
+	else if (p->cgroup_id)
+		ask_u64(msg, FL_A_POLICY_CGROUP_ID, p->cgroup_id);
 	if (p->cc[0])
 		ask_text(msg, FL_A_POLICY_CC, p->cc);
 	if (p->has_dscp)
@@ -303,6 +310,9 @@ static void get_policy(struct nlattr **a, struct policy *p)
 	p->uid_max = !a[FL_A_POLICY_UID_MIN] ? UINT32_MAX :
 		     a[FL_A_POLICY_UID_MAX] ? fl_u32(a, FL_A_POLICY_UID_MAX) :
 		     p->uid_min;
+	/* the last number is nobody's, and here no condition */
+	if (a[FL_A_POLICY_UID_MIN] && p->uid_max == UINT32_MAX)
+		p->uid_max--;
 	fl_string(a, FL_A_POLICY_CGROUP, p->cgroup, sizeof(p->cgroup));
 	p->cgroup_id = fl_u64(a, FL_A_POLICY_CGROUP_ID);
 	fl_string(a, FL_A_POLICY_CC, p->cc, sizeof(p->cc));
@@ -328,8 +338,8 @@ static void print_range(FILE *out, const char *key, uint32_t min, uint32_t max)
 		fprintf(out, "-%u", max);
 }
 
-/* As policy add reads it. */
-static void print_policy(FILE *out, const struct policy *p)
+/* As policy add reads it. @exact: of what is there now, not of what its words said. */
+static void print_policy(FILE *out, const struct policy *p, bool exact)
 {
 	size_t i;
 
@@ -348,10 +358,8 @@ static void print_policy(FILE *out, const struct policy *p)
 	print_range(out, "dport", p->dport[0], p->dport[1]);
 	if (p->uid_max != UINT32_MAX)
 		print_range(out, "uid", p->uid_min, p->uid_max);
-	if (p->cgroup[0]) {
-		fputs(" cgroup ", out);
-		save_word(out, p->cgroup);
-	}
+	if (p->cgroup[0] || p->cgroup_id)
+		cgroup_save(out, p->cgroup, p->cgroup_id, exact);
 	if (p->cc[0])
 		fprintf(out, " cc %s", p->cc);
 	if (p->has_dscp)
@@ -397,6 +405,8 @@ static cJSON *policy_json(const struct policy *p)
 		cJSON_AddStringToObject(obj, "cgroup", p->cgroup);
 	if (p->cgroup_id)
 		json_u64(obj, "cgroup_id", p->cgroup_id);
+	if (cgroup_gone(p->cgroup, p->cgroup_id))
+		cJSON_AddTrueToObject(obj, "cgroup_gone");
 	if (p->cc[0])
 		cJSON_AddStringToObject(obj, "cc", p->cc);
 	if (p->has_dscp)
@@ -417,12 +427,14 @@ static cJSON *policy_json(const struct policy *p)
  * @doc: added to this array; NULL: printed
  * @order: only this one; 0: all
  * @save: printed there as commands, if not NULL
+ * @exact: these say what is there now
  * @n: how many there were
  */
 struct listing {
 	cJSON *doc;
 	uint32_t order;
 	FILE *save;
+	bool exact;
 	size_t n;
 };
 
@@ -440,15 +452,16 @@ static int on_policy(struct nlattr **a, struct nlmsghdr *h, void *arg)
 		cJSON_AddItemToArray(l->doc, policy_json(&p));
 	if (l->save) {
 		fputs("policy add ", l->save);
-		print_policy(l->save, &p);
+		print_policy(l->save, &p, l->exact);
 		if (p.comment[0]) {
 			fputs(" comment ", l->save);
 			save_word(l->save, p.comment);
 		}
 		fputc('\n', l->save);
 	} else if (!l->doc) {
-		print_policy(stdout, &p);
-		printf(" hits %llu", (unsigned long long)p.hits);
+		print_policy(stdout, &p, false);
+		printf(" hits %llu%s", (unsigned long long)p.hits,
+		       cgroup_gone(p.cgroup, p.cgroup_id) ? " (its cgroup is gone)" : "");
 		if (p.comment[0])
 			printf(" # %s", p.comment);
 		putchar('\n');
@@ -614,9 +627,9 @@ void policy_reapply(void)
 }
 
 /* All of them as commands, or into an array. */
-void policy_save(FILE *out, cJSON *doc)
+void policy_save(FILE *out, cJSON *doc, bool exact)
 {
-	struct listing l = { .doc = doc, .save = out };
+	struct listing l = { .doc = doc, .save = out, .exact = exact };
 
 	ask_dump(FL_CMD_POLICY_GET, on_policy, FL_A_POLICY_MAX, &l);
 }

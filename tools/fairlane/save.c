@@ -30,12 +30,20 @@ static const char *const allowed[][2] = {
 	{ "policy", "add" }, { "profile", "set" }, { "limits", "set" },
 };
 
-/* Everything that is set, as the text of a file. */
+/* Everything that is set, as the text of a file: in the words with which it was set. */
 static void write_settings(FILE *out)
 {
-	limits_save(out, NULL);
+	limits_save(out, NULL, false);
 	profile_save(out, NULL);
-	policy_save(out, NULL);
+	policy_save(out, NULL, false);
+}
+
+/* The same as the kernel has it now, to compare with and to come back to. */
+static void write_exactly(FILE *out)
+{
+	limits_save(out, NULL, true);
+	profile_save(out, NULL);
+	policy_save(out, NULL, true);
 }
 
 static void write_file(FILE *out)
@@ -81,11 +89,11 @@ int cmd_save(struct words *w)
 		if (strcmp(path, "-"))
 			fail("save: JSON goes to stdout; restore reads commands");
 		doc = cJSON_CreateObject();
-		limits_save(NULL, doc);
+		limits_save(NULL, doc, false);
 		list = cJSON_AddArrayToObject(doc, "profiles");
 		profile_save(NULL, list);
 		list = cJSON_AddArrayToObject(doc, "policies");
-		policy_save(NULL, list);
+		policy_save(NULL, list, false);
 		json_print(doc);
 	} else if (strcmp(path, "-")) {
 		save_file(path);
@@ -237,7 +245,7 @@ static char *read_input(const char *path)
 /* All settings of this namespace, as restore reads them. */
 char *settings_now(void)
 {
-	return settings_text(write_settings);
+	return settings_text(write_exactly);
 }
 
 /* Takes all settings of this namespace back. A refusal ends the program. */

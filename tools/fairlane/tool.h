@@ -354,10 +354,10 @@ void save_word(FILE *out, const char *s);
 char *settings_now(void);
 void settings_clear(void);
 int settings_make(const char *text, const char *name);
-void policy_save(FILE *out, cJSON *doc);
+void policy_save(FILE *out, cJSON *doc, bool exact);
 void policy_reapply(void);
 void profile_save(FILE *out, cJSON *doc);
-void limits_save(FILE *out, cJSON *doc);
+void limits_save(FILE *out, cJSON *doc, bool exact);
 void profile_reset(FILE *out);
 void limits_reset(FILE *out);
 

@@ -362,6 +362,59 @@ test_apply_check()
 	undo
 }
 
+# A unit that is started again has another cgroup of the same path, one that is stopped has none.
+test_gone_cgroups()
+{
+	cgroup unit
+	printf 'limits: {cgroups: {/unit: 5}}\nclasses: {unit: {prio: 3, match: {cgroup: /unit}}}\n' > $file
+	fairlane apply $file > /run/out 2>&1 || fault "apply: $(cat /run/out)"
+	rmdir /sys/fs/cgroup/unit && mkdir /sys/fs/cgroup/unit || fault "no other cgroup"
+	expect "check" "$(fairlane -j check $file | jq -r '.[] | select(.check == "fabric-file").verdict' | head -n 1)" = problem
+	fairlane apply $file > /run/out 2>&1 || fault "apply again: $(cat /run/out)"
+	expect "again" "$(grep -c ': changed' /run/out)" -eq 4
+	expect "and again" "$(fairlane apply $file 2>&1)" = "everything is as $file says"
+	expect "budgets" "$(fl limits show | grep -c /unit)" -eq 1
+	sinks 5201
+	# "ip netns exec" hides /sys
+	bash -c 'echo $$ > /sys/fs/cgroup/unit/cgroup.procs
+		exec ip netns exec ca bash -c "exec 5<> /dev/tcp/10.0.2.1/5201; exec sleep 1000"' &
+	pids+=($!)
+	sleep 0.1
+	expect "a flow of the new one" "$(fl -j flow show dport 5201 | jq '.[0].prio')" -eq 3
+	kill $!
+	wait $! 2> /dev/null
+	until rmdir /sys/fs/cgroup/unit; do sleep 0.1; done 2> /dev/null
+	fl limits show | grep -qx 'cgroup /unit budget 5 used 0.000 flows 0 (gone)' || fault "limits: $(fl limits show)"
+	fl policy show | grep -q 'hits 1 (its cgroup is gone) # unit$' || fault "policies: $(fl policy show)"
+	json limits_show -n ca limits show > /run/a
+	expect "limits in JSON" "$(jq '.cgroups[0].cgroup_gone' /run/a)" = true
+	json policy_show -n ca policy show > /run/a
+	expect "policies in JSON" "$(jq '.[0].cgroup_gone' /run/a)" = true
+	expect "saved" "$(fl save | grep -c /unit)" -eq 2
+	# all can be changed, taken back, and be as it was
+	fl save > /run/before
+	printf 'profile set noise 3us\npolicy add cgroup /nonono prio 1\n' > /run/settings
+	refused 2 'everything is as it was before' restore /run/settings
+	expect "a restore that is refused" "$(fl save | sed 's|"#[0-9]*"|/unit|' | diff - /run/before)" = ''
+	printf 'noise: 3us\n' > $file
+	fairlane apply $file > /run/out 2>&1 || fault "another file: $(cat /run/out)"
+	expect "budgets then" "$(fl limits show | grep -c unit)" -eq 0
+	undo
+	cgroup unit
+	accepted limits set cgroup /unit budget 5
+	rmdir /sys/fs/cgroup/unit
+	accepted limits set cgroup /unit budget none
+	expect "budgets at the end" "$(fl limits show | grep -c unit)" -eq 0
+	# by its number: no path needs to name it
+	accepted policy add order 5 cgroup '#4711' prio 2
+	accepted limits set cgroup '#4711' budget 2
+	fl save > /run/before
+	expect "by number" "$(grep -c 'cgroup "#4711"' /run/before)" -eq 2
+	accepted restore /run/before
+	expect "restored" "$(fl save | diff - /run/before)" = ''
+	refused 1 'a path from the root of cgroup v2 is wanted' limits set cgroup '#0' budget 2
+}
+
 # Who waits for whom; whose channel lies below all that it ever sees.
 test_classes()
 {
