@@ -46,6 +46,9 @@
 #define FL_OFF_AGAIN_MIN	1
 #define FL_OFF_AGAIN_MAX	(HZ / 2)
 
+/* Flows that are marked at once. */
+#define FL_OFF_LOOK	256
+
 /**
  * fl_is_off() - does a namespace do without our congestion controls?
  * @net: the namespace
@@ -291,19 +294,36 @@ static void fl_off_work(struct work_struct *work)
 	o->again = min_t(unsigned long, 2 * o->again, FL_OFF_AGAIN_MAX);
 }
 
+/* Marks all flows, some at a time: with softirqs off nobody else's packets go on. A flow that
+ * comes meanwhile has seen the setting. Context: process.
+ */
+static void fl_off_mark(struct fl_ns *ns)
+{
+	unsigned long cookie = 0;
+	struct fl_sock *f;
+	int i;
+
+	do {
+		xa_lock_bh(&ns->flows);
+		for (i = 0; i < FL_OFF_LOOK; i++) {
+			f = xa_find_after(&ns->flows, &cookie, ULONG_MAX, XA_PRESENT);
+			if (!f)
+				break;
+			__xa_set_mark(&ns->flows, cookie, FL_OFF_MARK);
+		}
+		xa_unlock_bh(&ns->flows);
+		cond_resched();
+	} while (f);
+}
+
 /* The setting has been written: each flow is looked at. Returns when all were but those
  * whose owners have them locked. Context: process.
  */
 static void fl_off_written(struct fl_ns *ns)
 {
 	fl_profile_watch_fn *watch;
-	struct fl_sock *f;
-	unsigned long i;
 
-	xa_lock_bh(&ns->flows);
-	xa_for_each(&ns->flows, i, f)
-		__xa_set_mark(&ns->flows, i, FL_OFF_MARK);
-	xa_unlock_bh(&ns->flows);
+	fl_off_mark(ns);
 	fl_off_queue(ns, 0);
 	flush_delayed_work(&ns->off.work);
 	/* telemetry is neither put in nor reflected while off */

@@ -2,6 +2,8 @@
 /* Tests of netlink: flows, profiles, events, dumps, namespaces. */
 #define _GNU_SOURCE
 #include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -387,8 +389,39 @@ static void count_flow(struct nlattr **tb, void *arg)
 	++*(int *)arg;
 }
 
-/* What a setting and a dump take. Judged where the clock counts instructions
- * (selftests/machine/control-cost); elsewhere it only has to work.
+/* The longest time for which another process does not get the processor while all flows are
+ * switched off and on, although it has precedence. It asks each 50 us.
+ */
+static long off_keeps_ns(void)
+{
+	struct sched_param first = { .sched_priority = 1 };
+	long *longest = mmap(NULL, sizeof(*longest), PROT_READ | PROT_WRITE,
+			     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	long now, last;
+	pid_t pid;
+
+	REQUIRE(longest != MAP_FAILED);
+	pid = fork();
+	if (!pid) {
+		REQUIRE(!sched_setscheduler(0, SCHED_FIFO, &first));
+		for (last = now_ns();; last = now) {
+			wait_ns(50000);
+			now = now_ns();
+			if (now - last > *longest)
+				*longest = now - last;
+		}
+	}
+	wait_ns(1000000);
+	write_file("/proc/sys/net/fairlane/off", "1");
+	write_file("/proc/sys/net/fairlane/off", "0");
+	wait_ns(1000000);
+	kill(pid, SIGKILL);
+	REQUIRE(waitpid(pid, NULL, 0) == pid);
+	return *longest;
+}
+
+/* What a setting and a dump take, and for how long off keeps others waiting. Judged where the
+ * clock counts instructions (selftests/machine/control-cost); elsewhere it only has to work.
  */
 static void test_cost(void)
 {
@@ -413,6 +446,7 @@ static void test_cost(void)
 	dump_ns = now_ns() - start;
 	EQUAL(flows, COST_FLOWS + 1);
 	printf("# set %ld ns, dump of %d flows %ld ns\n", set_ns, flows, dump_ns);
+	printf("# off keeps others for %ld ns\n", off_keeps_ns());
 }
 
 const struct test netlink_tests[] = {
