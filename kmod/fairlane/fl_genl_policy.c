@@ -3,6 +3,7 @@
  * Policies over netlink: show, add, delete, apply to live sockets.
  */
 #include <linux/cgroup.h>
+#include <linux/ctype.h>
 #include <net/genetlink.h>
 #include <net/ipv6.h>
 #include <net/tcp.h>
@@ -343,6 +344,28 @@ static int fl_policy_values(struct fl_policy *p, struct genl_info *info)
 	return 0;
 }
 
+static bool fl_policy_controls(const char *s)
+{
+	while (*s && !iscntrl(*s))
+		s++;
+	return *s;
+}
+
+/* Words that tools show, and write line by line into files of settings. */
+static int fl_policy_words(struct fl_policy *p, struct genl_info *info)
+{
+	struct nlattr **tb = info->attrs;
+
+	if (tb[FL_A_POLICY_CC])
+		nla_strscpy(p->cc, tb[FL_A_POLICY_CC], sizeof(p->cc));
+	if (tb[FL_A_POLICY_COMMENT])
+		nla_strscpy(p->comment, tb[FL_A_POLICY_COMMENT], sizeof(p->comment));
+	if (!fl_policy_controls(p->cc) && !fl_policy_controls(p->comment))
+		return 0;
+	NL_SET_ERR_MSG(info->extack, "control characters cannot be in a name or a comment");
+	return -EINVAL;
+}
+
 /* Everything but the order. */
 static int fl_policy_parse(struct fl_policy *p, struct genl_info *info)
 {
@@ -362,15 +385,11 @@ static int fl_policy_parse(struct fl_policy *p, struct genl_info *info)
 			return -EAFNOSUPPORT;
 		}
 	}
-	if (tb[FL_A_POLICY_CC])
-		nla_strscpy(p->cc, tb[FL_A_POLICY_CC], sizeof(p->cc));
 	p->has_dscp = tb[FL_A_POLICY_DSCP];
 	if (p->has_dscp)
 		p->dscp = nla_get_u8(tb[FL_A_POLICY_DSCP]);
-	if (tb[FL_A_POLICY_COMMENT])
-		nla_strscpy(p->comment, tb[FL_A_POLICY_COMMENT],
-			    sizeof(p->comment));
-	err = fl_policy_prefix(p, info, FL_A_POLICY_LADDR,
+	err = fl_policy_words(p, info) ?:
+	      fl_policy_prefix(p, info, FL_A_POLICY_LADDR,
 			       FL_A_POLICY_LADDR_BITS, &p->local,
 			       &p->laddr_bits) ?:
 	      fl_policy_prefix(p, info, FL_A_POLICY_RADDR,

@@ -360,8 +360,10 @@ static void print_policy(FILE *out, const struct policy *p, bool exact)
 		print_range(out, "uid", p->uid_min, p->uid_max);
 	if (p->cgroup[0] || p->cgroup_id)
 		cgroup_save(out, p->cgroup, p->cgroup_id, exact);
-	if (p->cc[0])
-		fprintf(out, " cc %s", p->cc);
+	if (p->cc[0]) {
+		fputs(" cc ", out);
+		save_word(out, p->cc);
+	}
 	if (p->has_dscp)
 		fprintf(out, " dscp %u", p->dscp);
 	for (i = 0; i < p->n; i++)

@@ -290,6 +290,9 @@ static void test_policy_errors(void)
 	refused(fd, -EINVAL, FL_A_POLICY_RADDR_BITS, &byte, 1, true);
 	refused(fd, -EAFNOSUPPORT, FL_A_POLICY_FAMILY, &byte, 1, true);
 	refused(fd, -ENOENT, FL_A_POLICY_CGROUP, "/none", 6, true);
+	refused(fd, -EINVAL, FL_A_POLICY_COMMENT, "a\nlimits set prio 15", 21, true);
+	refused(fd, -EINVAL, FL_A_POLICY_COMMENT, "a\033[2K", 6, true);
+	refused(fd, -EINVAL, FL_A_POLICY_CC, "cubic\n", 7, true);
 	nl_start(&m, FL_CMD_POLICY_ADD, 0);
 	nl_add(&m, FL_A_POLICY_RADDR, &loopback, 4);
 	nl_u8(&m, FL_A_POLICY_RADDR_BITS, 33);
