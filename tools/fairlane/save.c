@@ -267,18 +267,21 @@ void settings_clear(void)
  */
 int settings_make(const char *text, const char *name)
 {
-	char *before = settings_now(), *reset = settings_text(write_reset);
+	char *before = settings_now(), *reset = settings_text(write_reset), *now;
 	int code = try_text(reset, text, name);
 
-	if (code) {
-		free(reset);
+	free(reset);
+	now = code ? settings_now() : NULL;
+	/* who may change nothing has changed nothing */
+	if (code && strcmp(now, before)) {
 		reset = settings_text(write_reset);
 		if (try_text(reset, before, "before"))
 			fail_kernel("%s: what was there before could not be put back",
 				    name);
+		free(reset);
 	}
+	free(now);
 	free(before);
-	free(reset);
 	return code;
 }
 

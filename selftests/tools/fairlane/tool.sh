@@ -574,6 +574,9 @@ test_save_restore()
 	refused 2 '/dev/full: No space left' save /dev/full
 	fairlane -n cb restore < /run/one || fault "restore of stdin"
 	fairlane -n cb save | cmp -s - /run/one || fault "not the same in another namespace"
+	in_ns ca setpriv --reuid=65534 --regid=65534 --clear-groups fairlane restore /run/one > /run/out 2>&1
+	expect "exit status of a user" $? -eq 2
+	grep -q 'everything is as it was before' /run/out || fault "a user: $(cat /run/out)"
 	# What the unit does when it stops.
 	accepted restore /dev/null
 	fl save | grep -qv '^limits set prio 6 weight 10 budget none$' && fault "stopped, and there is $(fl save)"
