@@ -48,6 +48,7 @@
  * @ever: they have come once
  * @tells: tel->tells that was seen
  * @nears: tel->nears that was seen
+ * @ordered: nothing was out of order at the last ACK
  * @has_tel: the socket has telemetry; as it was when the flow began, for readers
  */
 struct fl_guided {
@@ -76,6 +77,7 @@ struct fl_guided {
 	u8 nears;
 	u8 gso_segs;
 	u8 set_segs;
+	bool ordered;
 	bool has_tel;
 };
 
@@ -287,6 +289,21 @@ static inline bool fl_guided_late(const struct fl_guided *g, const struct rate_s
 	       rtt_ns - FL_DELACK_NS >= g->base_ns;
 }
 
+/* What comes at once has been held, unless packets are out of order: a receiver tells of up to 44
+ * such packets with one ACK (tcp_comp_sack_nr), and the ACK that fills the hole tells of the rest.
+ * Context: ACK, socket lock held.
+ */
+static inline void fl_guided_hold(const struct sock *sk, struct fl_guided *g, u32 acked_pkts)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	bool ordered = inet_csk(sk)->icsk_ca_state == TCP_CA_Open && !tp->sacked_out;
+
+	if (likely(ordered && g->ordered))
+		fl_hold_acked(&g->hold, g->ack_ns, acked_pkts,
+			      (tp->srtt_us >> 3) * NSEC_PER_USEC);
+	g->ordered = ordered;
+}
+
 /**
  * fl_guided_ack() - the cong_control callback
  * @sk: the socket
@@ -309,8 +326,7 @@ static __always_inline void fl_guided_ack(struct sock *sk, const struct rate_sam
 		return;
 	}
 	g->ack_ns = tcp_sk(sk)->tcp_clock_cache;
-	fl_hold_acked(&g->hold, g->ack_ns, acked_pkts,
-		      (tcp_sk(sk)->srtt_us >> 3) * NSEC_PER_USEC);
+	fl_guided_hold(sk, g, acked_pkts);
 	heard = fl_guided_echo(gs, g, ops);
 	if (ops->waits && ops->waits(sk, gs, g, acked_pkts, heard)) {
 		g->una = tcp_sk(sk)->snd_una;
