@@ -24,6 +24,8 @@
  * @burst_pkts: the most of that, forgotten by and by
  * @short_pkts: of sz_train_pkts(), saturating
  * @train_pkts: most segments in a train, @short_pkts or more
+ * @hidden_ns: of @queue_ns, what nobody has told, ns
+ * @bound_kbytes: no faster than this, kB on the line a second; 0 = no bound
  * @told_ns: average of the delays told since the last decision, ns; SZ_UNTOLD: there were none
  */
 struct sz_flow {
@@ -34,6 +36,8 @@ struct sz_flow {
 	u32 least_ns[2];
 	u32 rest_ns;
 	u32 queue_ns;
+	u32 hidden_ns;
+	u32 bound_kbytes;
 	s32 payload_l2;
 	u32 told_ns;
 	u16 acked_pkts;

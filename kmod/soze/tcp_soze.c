@@ -32,7 +32,8 @@
  * base RTTs. Better have "fabric stamp soze" there, on hosts as well.
  *
  * Losses and CE marks: rate times 0.7, once for each recovery; after a timeout a
- * quarter, and start. After a pause of 16 RTTs a flow starts with the initial
+ * quarter, and start. A loss in a queue that nobody tells of bounds the rate
+ * (sz_raise_bound()). After a pause of 16 RTTs a flow starts with the initial
  * window. An application that sends less than it may changes nothing: the share
  * is what D tells, used or not.
  */
@@ -225,6 +226,30 @@ static noinline void sz_trace(struct sock *sk, const struct fl_guided_sock *gs,
 			     fl_sock_weight_milli(sk, gs->fs));
 }
 
+/* Is it the RTT that tells most of the queue? */
+static bool sz_untold(const struct sz_flow *fl)
+{
+	return fl->hidden_ns && fl->hidden_ns >= fl->queue_ns - fl->hidden_ns;
+}
+
+/* A queue that nobody tells of may be full before its delay is what T asks for: each flow would
+ * come back from its cut in some round trips, and what is too much would be lost, a tenth of all
+ * packets. So after such a loss a flow is AIMD's: half a packet more for each unit of weight in a
+ * round trip, which with a cut of 30 % is Reno's share (3 (1 - .7) / (1 + .7) = .53). It is bounded
+ * so until ports tell. Context: once in a round trip, socket lock held.
+ */
+static noinline void sz_raise_bound(struct sock *sk, const struct fl_guided_sock *gs,
+				    struct sz_flow *fl, u32 rtt_ns)
+{
+	u64 weight_milli = fl_sock_weight_milli(sk, gs->fs);
+
+	if (!sz_untold(fl) && fl->queue_ns > SZ_HIDDEN_SLACK_NS)
+		fl->bound_kbytes = 0;
+	else if (inet_csk(sk)->icsk_ca_state == TCP_CA_Open)
+		fl->bound_kbytes += div_u64(fl_wire_bytes(sk) * weight_milli * NSEC_PER_USEC / 2,
+					    rtt_ns) + 1;
+}
+
 /* An echo has come: its delay, and the RTT without it. */
 static __always_inline void sz_heard(struct sock *sk, const struct fl_guided_sock *gs,
 				     struct fl_guided *g, const struct rate_sample *rs,
@@ -249,8 +274,9 @@ static __always_inline void sz_heard(struct sock *sk, const struct fl_guided_soc
 	if (rtt_ns) {
 		/* differences have signs */
 		rtt_ns = min_t(u32, rtt_ns, S32_MAX);
-		fl->queue_ns += sz_hidden_ns(fl, sz_rtt_there_ns(rtt_ns, back_ns),
+		fl->hidden_ns = sz_hidden_ns(fl, sz_rtt_there_ns(rtt_ns, back_ns),
 					     s.now_ns, base_ns);
+		fl->queue_ns += fl->hidden_ns;
 		rest_ns = max_t(s32, rtt_ns - fl->queue_ns, 1);
 		if (!fl->rest_ns)
 			fl->rest_ns = rest_ns;
@@ -262,7 +288,11 @@ static __always_inline void sz_heard(struct sock *sk, const struct fl_guided_soc
 	s.rtt_ns = fl->rest_ns + fl->queue_ns;
 	if (!g->telling)
 		sz_begin(sk, gs, fl, s.rtt_ns);
+	if (unlikely(fl->bound_kbytes) && fl->turn_ns != turn_ns)
+		sz_raise_bound(sk, gs, fl, s.rtt_ns);
 	sz_on_ack(&fl->core, &fl->par, s);
+	if (unlikely(fl->bound_kbytes))
+		sz_keep_below(&fl->core, &fl->par, fl->bound_kbytes * 1000ULL);
 	sz_set_train(fl, s.delay_ns, fl->turn_ns != turn_ns);
 	g->updates++;
 	if (trace_fl_soze_update_enabled())
@@ -298,6 +328,9 @@ static void sz_cut(struct fl_guided *g, u8 state)
 	struct sz_flow *fl = sz_flow_of(g);
 
 	sz_on_loss(&fl->core, &fl->par, state == TCP_CA_Loss);
+	if (state != TCP_CA_CWR && sz_untold(fl))
+		fl->bound_kbytes = clamp_t(u64, div_u64(sz_exp2(fl->core.rate_l2), 1000), 1,
+					   U32_MAX / 2);
 }
 
 static void sz_again(struct fl_guided *g, u64 now_ns, u64 rate)

@@ -572,6 +572,25 @@ void sz_on_loss(struct sz_core *sz, const struct sz_par *par, bool timeout)
 }
 
 /**
+ * sz_keep_below() - a flow sends no faster, whatever its share is said to be
+ * @sz: the flow
+ * @par: parameters
+ * @most_bytes: bytes on the line a second, above 0
+ */
+void sz_keep_below(struct sz_core *sz, const struct sz_par *par, u64 most_bytes)
+{
+	s32 most_l2 = sz_bounded(par, sz_log2(most_bytes));
+
+	if (sz->rate_l2 <= most_l2 && sz->pace_l2 <= most_l2)
+		return;
+	if (sz->rate_l2 > most_l2)
+		sz->rate_l2 = most_l2;
+	if (sz->pace_l2 > most_l2)
+		sz->pace_l2 = most_l2;
+	sz_moved(sz, par);
+}
+
+/**
  * sz_window_pkts() - how much may be in flight
  * @sz: the flow
  * @par: parameters

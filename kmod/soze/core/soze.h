@@ -264,6 +264,7 @@ void sz_set_weight(struct sz_core *sz, const struct sz_par *par,
 void sz_restart(struct sz_core *sz, const struct sz_par *par, u64 now_ns,
 		u64 rate_bytes);
 void sz_on_ack(struct sz_core *sz, const struct sz_par *par, struct sz_sample s);
+void sz_keep_below(struct sz_core *sz, const struct sz_par *par, u64 most_bytes);
 void sz_on_loss(struct sz_core *sz, const struct sz_par *par, bool timeout);
 u32 sz_window_pkts(const struct sz_core *sz, const struct sz_par *par,
 		   u32 rest_ns);
