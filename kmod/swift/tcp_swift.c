@@ -190,8 +190,8 @@ static void swift_start(struct sock *sk, struct swift *sw,
 	sw->guess = tcp_min_rtt(tp) > SWIFT_HANDSHAKE_MAX_US;
 	sw->una = tp->snd_una;
 	if (!sw->guess)
-		/* of short packets perhaps; on two links at least */
-		sw->base_ns = max_t(u32, tcp_min_rtt(tp), 1) * NSEC_PER_USEC +
+		/* of short packets perhaps, and a microsecond more; on two links at least */
+		sw->base_ns = (tcp_min_rtt(tp) + 1) * NSEC_PER_USEC +
 			      2 * div64_u64((u64)fl_wire_bytes(sk) * 8 *
 					    NSEC_PER_SEC, line_bps);
 	sw->gen = fl_settings_gen(sw->flow, pf) - 1;
@@ -353,6 +353,8 @@ static void swift_cong_control(FL_CONG_CONTROL_ARGS)
 		swift_start(sk, sw, pf);
 	full = fl_full_packets(sk, &sw->una, s.acked_pkts);
 	rtt_ns = full ? s.delay_ns : 0;
+	if (rtt_ns && (rtt_ns < sw->base_ns || sw->guess))
+		rtt_ns = fl_rtt_most(sk, &sw->rtt, rtt_ns);
 	if (READ_ONCE(pf->line_rate_measured) &&
 	    fl_rate_measure(sk, sw->flow,
 			    fl_sock_base_rtt_ns(sw->flow, pf) ?: sw->base_ns,

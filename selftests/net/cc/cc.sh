@@ -91,6 +91,33 @@ test_default_priority()
 	lablink-ctl set east netns cr noise off
 }
 
+# Settings and routes as they come, on a line of 10 Gbit/s.
+as_it_comes()
+{
+	for n in ca cb; do
+		for s in line_rate_mbps noise_ns research.fluct_ns; do
+			in_ns $n sysctl -q -w "net.fairlane.$s=$(in_ns cr sysctl -n "net.fairlane.$s")"
+		done
+	done
+	lablink-ctl set east netns cr rate 10gbit
+	lablink-ctl set e0 netns cb rate 10gbit
+	ip -n ca route replace default via 10.0.1.254
+	ip -n cb route replace default via 10.0.2.254
+}
+
+# A lone flow of Swift on paths of any length: its base RTT is not short by a part of a microsecond,
+# which is as much as its target is above that.
+test_any_length()
+{
+	as_it_comes
+	for delay in 2us 2300ns 2700ns 5us; do
+		lablink-ctl set east netns cr delay $delay
+		flow -c swift -b -1 -L 30 > /run/a
+		# 30 ms at 10 Gbit/s are 35 MB of payload
+		expect "bytes of swift at $delay" "$(field received 0 /run/a)" -ge 31000000
+	done
+}
+
 # Bytes of the flow in the file $1 between its mark at $2 ms and the one before.
 marked() { awk -v ms="$2" '$2 == ms { for (i = 5; i < NF; i++) if ($i == "bytes") print $(i + 1) }' "$1"; }
 
@@ -1117,7 +1144,7 @@ trap 'drop_net' EXIT
 # The stack distrusts times below 1 us, and booting takes none here.
 sleep 0.01
 load || exit 1
-tests=${*:-addresses default_priority untold_jitter told_noise dips priorities priority_change live_priority probes trace loss ack_loss lost_acks_of_small_windows reordering double_data dsack_count close_stopped switch trains
+tests=${*:-addresses default_priority any_length untold_jitter told_noise dips priorities priority_change live_priority probes trace loss ack_loss lost_acks_of_small_windows reordering double_data dsack_count close_stopped switch trains
 	listener poor_peers outage base_rtt base_rtt_given base_rtt_agrees base_rtt_memory settings ledbat prioplus_ledbat one_way deadlines many_flows
 	ecn mixed_mtu path_change longer_route short_flows removal}
 run_tests 1 $tests
