@@ -279,7 +279,9 @@ static void ledbat_init(struct sock *sk)
 
 /* The limits of the RFC as those of the window control. flight: packets that
  * were not acknowledged before this ACK. The stack keeps back less than a train of
- * what the window allows: that is used as well.
+ * what the window allows: that is used as well. They bound growth alone: at the end of each
+ * message a packet or two are in flight, and with that for a bound the next one would begin
+ * with three.
  */
 static void ledbat_limits(const struct ledbat_flow *fl, u32 flight,
 			  struct fl_target *t)
@@ -289,7 +291,7 @@ static void ledbat_limits(const struct ledbat_flow *fl, u32 flight,
 	max_pkts += fl->slow ? flight :
 			       fl->gso_segs - 1 + LEDBAT_ALLOWED_PKTS;
 	t->min_wnd = (u64)LEDBAT_MIN_PKTS << FL_WND_SHIFT;
-	t->max_wnd = max_t(u64, max_pkts, LEDBAT_MIN_PKTS) << FL_WND_SHIFT;
+	t->max_wnd = max_t(u64, max_t(u64, max_pkts, LEDBAT_MIN_PKTS) << FL_WND_SHIFT, fl->wnd);
 	t->base_ns = fl->base_ns;
 	t->target_ns = fl->base_ns + fl->target_ns;
 	t->ai_wnd = FL_WND_ONE;
