@@ -323,6 +323,28 @@ static bool swift_longer(struct sock *sk, struct swift *sw, const struct fl_prof
 	return true;
 }
 
+/* A late ACK is no queue. A receiver keeps the ACK of a packet that came alone. With a window of
+ * less than two that is each packet, and the window would stay at the smallest one for ever. With
+ * a larger one it is the last packet of what the application or the receiver's window let go: that
+ * ACK waits for the answer, or until the receiver reads, for as long as it takes. Each answer would
+ * halve the window of the one that asks, and each pause that of the one that answers.
+ * Context: ACK, socket lock held.
+ */
+static bool swift_may_be_late(const struct sock *sk, const struct swift *sw,
+			      const struct rate_sample *rs, u32 delay_ns)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	if (sw->wnd < 2 * FL_WND_ONE && delay_ns >= FL_DELACK_NS)
+		return true;
+	if (tp->packets_out)
+		return false;
+	if (sw->wnd < 2 * FL_WND_ONE)
+		return !tcp_send_head(sk);
+	/* trains leave less than a third of the window unused */
+	return 2 * rs->prior_in_flight <= tcp_snd_cwnd(tp);
+}
+
 /* Context: each ACK of new data, softirq, socket lock held. */
 static void swift_cong_control(FL_CONG_CONTROL_ARGS)
 {
@@ -367,11 +389,8 @@ static void swift_cong_control(FL_CONG_CONTROL_ARGS)
 		s.delay_ns = fl_owd_sample(sw->tel, s.now_ns, s.rtt_ns, base_ns,
 					   READ_ONCE(pf->noise_ns));
 	}
-	/* A late ACK of a packet that came alone is no queue. A window of less than two would
-	 * shrink with each of them, and stay at the smallest one for ever.
-	 */
-	if (s.delay_ns >= FL_DELACK_NS && sw->wnd < 2 * FL_WND_ONE)
-		s.delay_ns = sw->base_ns;
+	if (swift_may_be_late(sk, sw, rs, s.delay_ns))
+		s.delay_ns = min(s.delay_ns, sw->base_ns);
 	t.target_ns = fl_swift_scaled_target(&sc, sw->target_ns, sw->wnd);
 	if (swift_longer(sk, sw, pf, s.now_ns, s.delay_ns, t.target_ns, rtt_ns))
 		t.target_ns = fl_swift_scaled_target(&sc, sw->target_ns, sw->wnd);

@@ -105,6 +105,29 @@ as_it_comes()
 	ip -n cb route replace default via 10.0.2.254
 }
 
+# What is asked and answered on one connection, with the same control at both ends. The last ACK of
+# each answer waits for the next question, and that of each question for the answer: no queue.
+# LEDBAT's window is not what is in flight at the end of each.
+test_answers()
+{
+	as_it_comes
+	port=5100
+	for cc in $controls prioplus-ledbat; do
+		# cubic needs 10 us for the short ones and 181 us for the others
+		long_us=900
+		[ $cc != ledbat ] || long_us=250
+		for talk in "100 1000 10 60" "100000 100000 0 $long_us" "100000 100000 20 $long_us"; do
+			set -- $talk
+			port=$((port + 1))
+			in_ns cb python3 ./answer.py listen $cc $port $1 $2 &
+			sleep 0.01
+			us=$(in_ns ca python3 ./answer.py $cc 10.0.2.1 $port $1 $2 40 $3)
+			wait
+			between "longest time with $cc, $1 and $2 bytes, pauses of $3 ms, us" "${us:--1}" 1 $4
+		done
+	done
+}
+
 # A lone flow of Swift on paths of any length: its base RTT is not short by a part of a microsecond,
 # which is as much as its target is above that.
 test_any_length()
@@ -1144,7 +1167,7 @@ trap 'drop_net' EXIT
 # The stack distrusts times below 1 us, and booting takes none here.
 sleep 0.01
 load || exit 1
-tests=${*:-addresses default_priority any_length untold_jitter told_noise dips priorities priority_change live_priority probes trace loss ack_loss lost_acks_of_small_windows reordering double_data dsack_count close_stopped switch trains
+tests=${*:-addresses default_priority answers any_length untold_jitter told_noise dips priorities priority_change live_priority probes trace loss ack_loss lost_acks_of_small_windows reordering double_data dsack_count close_stopped switch trains
 	listener poor_peers outage base_rtt base_rtt_given base_rtt_agrees base_rtt_memory settings ledbat prioplus_ledbat one_way deadlines many_flows
 	ecn mixed_mtu path_change longer_route short_flows removal}
 run_tests 1 $tests
