@@ -122,4 +122,14 @@ test_no_telemetry()
 	in_ns tb sysctl -q -w net.fairlane.telemetry=2
 	flows 2 200:all:mark 400:all:mark
 	expect "flows that fell back" "$(all 400 fallback)" -eq 0
+	# a server that chooses the control when it has accepted: the pace of what was sent till then,
+	# where SYN cookies have measured no RTT, is not the flow's for ever
+	in_ns ta sysctl -q -w net.fairlane.telemetry=0
+	in_ns tb sysctl -q -w net.ipv4.tcp_syncookies=2
+	for to in 10.0.2.1 fd00:2::1; do
+		flows 1 -r 200:all:mark 400:all:mark
+		expect "flows that fell back" "$(all 400 fallback)" -eq 1
+		full 400 200 900
+	done
+	to=''
 }
