@@ -156,6 +156,21 @@ void fl_tel_reserve(struct sock *sk, u32 bytes)
 EXPORT_SYMBOL_GPL(fl_tel_reserve);
 
 /**
+ * fl_tel_make_room() - a socket that reflects has found no room in a full segment
+ * @sk: the socket; caller holds its lock
+ * @tel: its telemetry
+ *
+ * Not if something else has reserved room. Context: LOCAL_OUT.
+ */
+void fl_tel_make_room(struct sock *sk, struct fl_tel *tel)
+{
+	if (tel->reserved || inet_csk(sk)->icsk_ext_hdr_len != fl_tel_ip_options(sk))
+		return;
+	tel->reserved = true;
+	fl_tel_reserve(sk, FL_TELEMETRY_BYTES);
+}
+
+/**
  * fl_tel_start() - a congestion control wants telemetry
  * @sk: the socket
  * @format: which option
@@ -180,10 +195,8 @@ struct fl_tel *fl_tel_start(struct sock *sk, enum fl_tel_format format)
 	rcu_read_unlock();
 	if (!tel)
 		return NULL;
-	if (!tel->reserved) {
-		tel->reserved = true;
-		fl_tel_reserve(sk, FL_TELEMETRY_BYTES);
-	}
+	tel->reserved = true;
+	fl_tel_reserve(sk, FL_TELEMETRY_BYTES);
 	fl_hook_use(sk);
 	WRITE_ONCE(tel->format, format);
 	WRITE_ONCE(tel->sending, true);

@@ -8,7 +8,7 @@
  * very front, so that switches find it at a fixed place; large segments are cut
  * later and each piece has a copy. Left out of SYN and RST, of signed traffic,
  * where 40 bytes of options are full (SACK blocks), and where the packet would
- * exceed the MTU: sockets that only reflect have reserved no room.
+ * exceed the MTU: sockets that only reflect reserve no room before that.
  *
  * In (LOCAL_IN): of the packets that the stack would take, too: checksum right,
  * sequence and acknowledgment within the window. skb->sk is not always there
@@ -225,9 +225,17 @@ static __always_inline bool fl_option_write(struct fl_tel *tel, u8 *at, bool dat
 	return fresh;
 }
 
-static noinline unsigned int fl_option_left_out(struct fl_tel_net *tn)
+/* A segment goes without, for want of room. If it was the path's, a socket that has something to
+ * tell leaves room from now on: where it sends without pause its peer would hear next to nothing.
+ * Its lock is held, but where a program was asked (NFQUEUE).
+ */
+static noinline unsigned int fl_option_left_out(struct fl_tel_net *tn, struct sock *sk,
+						struct fl_tel *tel, int tcp_bytes, bool fresh)
 {
 	fl_tel_add(tn, FL_TEL_NO_ROOM);
+	if (fresh && tcp_bytes <= FL_TCP_MAX_BYTES - FL_TELEMETRY_BYTES &&
+	    (in_softirq() || sock_owned_by_user_nocheck(sk)))
+		fl_tel_make_room(sk, tel);
 	return NF_ACCEPT;
 }
 
@@ -282,7 +290,7 @@ static __always_inline unsigned int fl_option_add(struct sk_buff *skb, struct so
 	if (likely(fl_option_fits(skb, sk, ip_bytes, tcp_bytes)))
 		at = fl_option_insert(skb, plain ? NFPROTO_IPV4 : pf, ip_bytes, plain);
 	if (unlikely(!at))
-		return fl_option_left_out(tn);
+		return fl_option_left_out(tn, sk, tel, tcp_bytes, fresh);
 	if (fl_option_write(tel, at, data, fresh))
 		fl_tel_add(tn, FL_TEL_ECHOED);
 	if (data)

@@ -146,6 +146,7 @@ struct fl_tel {
 };
 
 void fl_tel_reserve(struct sock *sk, u32 bytes);
+void fl_tel_make_room(struct sock *sk, struct fl_tel *tel);
 struct fl_tel *fl_tel_start(struct sock *sk, enum fl_tel_format format);
 void fl_tel_stop(struct sock *sk, struct fl_tel *tel);
 void fl_hook_use(const struct sock *sk);

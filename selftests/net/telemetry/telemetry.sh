@@ -90,6 +90,46 @@ test_both_ways()
 	expect "echoes at tb" "$(told tb echoes)" -ge 1000
 }
 
+# One end of a connection on which both send for $3 ms: in_ns NODE python3 -c "$talk" NODE CC MS
+talk='
+import socket, sys, threading, time
+s = socket.socket()
+if sys.argv[1] == "tb":
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    s.bind(("", 7000))
+    s.listen()
+    s = s.accept()[0]
+s.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, sys.argv[2].encode())
+if sys.argv[1] != "tb":
+    s.connect(("10.0.2.1", 7000))
+end = time.monotonic() + int(sys.argv[3]) / 1000
+def say():
+    while time.monotonic() < end:
+        s.send(bytes(65536))
+threading.Thread(target=say, daemon=True).start()
+while time.monotonic() < end:
+    s.recv(1 << 20)'
+
+# Both directions of one connection, whose receiver has a control of its own and full segments to
+# send: it leaves room for the echo. Its own port tells for how long ACKs wait behind these.
+test_both_ways_at_once()
+{
+	tc -n tb qdisc replace dev e0 root handle 1: fabric limit 1mb stamp soze || fault "no port"
+	no_room=$(told tb no_room) fallbacks=$(told ta fallbacks)
+	heard=$(told tb heard) echoes=$(told ta echoes)
+	in_ns tb python3 -c "$talk" tb cubic 300 > /run/b 2>&1 &
+	sleep 0.05
+	in_ns ta python3 -c "$talk" ta soze 250 > /run/a 2>&1
+	wait
+	expect "falls back" $(($(told ta fallbacks) - fallbacks)) -eq 0
+	expect "options heard" $(($(told tb heard) - heard)) -ge 5000
+	expect "left out for want of room" $(($(told tb no_room) - no_room)) -le 100
+	# data comes for two of ours at most
+	expect "echoes of $(($(told tb heard) - heard))" $(($(told ta echoes) - echoes)) \
+		-ge $((($(told tb heard) - heard) / 4))
+	undamaged
+}
+
 # No room in ACKs full of SACK blocks: left out, counted, the flow goes on.
 test_no_room()
 {
@@ -489,5 +529,5 @@ trap 'drop_net' EXIT
 # The stack distrusts times below 1 us, and booting takes none here.
 sleep 0.01
 load || exit 1
-tests=${*:-round_trip both_ways removal no_room eaten damaged signed fallback on_demand unused lying_receiver vrf silent_bottleneck many_flows}
+tests=${*:-round_trip both_ways both_ways_at_once removal no_room eaten damaged signed fallback on_demand unused lying_receiver vrf silent_bottleneck many_flows}
 run_tests 1 $tests
