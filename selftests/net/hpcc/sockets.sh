@@ -14,8 +14,8 @@ stamp=${STAMP:-load}
 # shellcheck disable=SC1091 # likewise
 . "${LIB%/*}/guided.sh"
 
-# fair MARK PERMILLE: each flow has that much of the mean
-fair()
+# even MARK PERMILLE: each flow has that much of the mean
+even()
 {
 	awk -v m="$1" '$2 == m { for (i = 5; i < NF; i++) if ($i == "bytes") { x = $(i + 1); sum += x; n++; if (n == 1 || x < least) least = x } }
 		END { print (n ? int(1000 * least * n / sum) : 0) }' /run/a > /run/fair
@@ -27,7 +27,7 @@ test_both_families()
 	for to in 10.0.2.1 fd00:2::1; do
 		flows 4 100:all:mark 400:all:mark
 		full 400 300 930
-		fair 400 ${FAIR:-900}
+		even 400 ${FAIR:-900}
 		expect "flows that fell back" "$(all 400 fallback)" -eq 0
 	done
 	to=''
