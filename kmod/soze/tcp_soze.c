@@ -48,6 +48,8 @@
 /* RTT that the delay told explains: base RTT, this, and 4 times the delay. */
 #define SZ_HIDDEN_SLACK_NS	20000
 #define SZ_HIDDEN_DELAYS	4
+/* Largest bound of a rate, kB/s: 17 Tbit/s. */
+#define SZ_BOUND_MAX_KBYTES	(U32_MAX / 2)
 /* Smoothing of it, log2 of samples. */
 #define SZ_REST_SHIFT		3
 /* So many decisions in an RTT at most, log2; other ACKs are added up. */
@@ -241,13 +243,18 @@ static bool sz_untold(const struct sz_flow *fl)
 static noinline void sz_raise_bound(struct sock *sk, const struct fl_guided_sock *gs,
 				    struct sz_flow *fl, u32 rtt_ns)
 {
-	u64 weight_milli = fl_sock_weight_milli(sk, gs->fs);
+	u64 step_kbytes;
 
-	if (!sz_untold(fl) && fl->queue_ns > SZ_HIDDEN_SLACK_NS)
+	if (!sz_untold(fl) && fl->queue_ns > SZ_HIDDEN_SLACK_NS) {
 		fl->bound_kbytes = 0;
-	else if (inet_csk(sk)->icsk_ca_state == TCP_CA_Open)
-		fl->bound_kbytes += div_u64(fl_wire_bytes(sk) * weight_milli * NSEC_PER_USEC / 2,
-					    rtt_ns) + 1;
+		return;
+	}
+	if (inet_csk(sk)->icsk_ca_state != TCP_CA_Open)
+		return;
+	step_kbytes = div_u64((u64)fl_wire_bytes(sk) * fl_sock_weight_milli(sk, gs->fs) *
+			      NSEC_PER_USEC / 2, rtt_ns) + 1;
+	/* no line is that fast: a bound of a flow that has lost once long ago must not wrap */
+	fl->bound_kbytes = min_t(u64, fl->bound_kbytes + step_kbytes, SZ_BOUND_MAX_KBYTES);
 }
 
 /* An echo has come: its delay, and the RTT without it. */
@@ -330,7 +337,7 @@ static void sz_cut(struct fl_guided *g, u8 state)
 	sz_on_loss(&fl->core, &fl->par, state == TCP_CA_Loss);
 	if (state != TCP_CA_CWR && sz_untold(fl))
 		fl->bound_kbytes = clamp_t(u64, div_u64(sz_exp2(fl->core.rate_l2), 1000), 1,
-					   U32_MAX / 2);
+					   SZ_BOUND_MAX_KBYTES);
 }
 
 static void sz_again(struct fl_guided *g, u64 now_ns, u64 rate)
