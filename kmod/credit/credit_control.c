@@ -110,12 +110,12 @@ static void fl_credit_free_rcu(struct rcu_head *rcu)
 	kfree(flow);
 }
 
-/* By credit again, as after a switch. Context: socket lock held. */
+/* By credit again, as after a switch; without memory a second later. Context: socket lock held. */
 static void fl_credit_try_again(struct sock *sk, struct fl_credit_flow *before)
 {
 	struct fl_credit_ca *ca = inet_csk_ca(sk);
 
-	before->sender.again_jiffies = 0;
+	before->sender.again_jiffies = (jiffies + HZ) | 1;
 	WRITE_ONCE(inet_csk(sk)->icsk_ca_ops, ca->with);
 	fl_credit_begin(sk, before->sender.ops);
 	if (ca->flow == before)

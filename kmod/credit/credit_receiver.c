@@ -135,7 +135,10 @@ void fl_receiver_end(struct fl_receiver *r)
 	kfree_rcu(r, rcu);
 }
 
-/* What is known of the sender goes on at another port; the rate is that port's. Context: RCU. */
+/* What is known of the sender goes on at another port; the rate is that port's. @before has ended:
+ * who has found it before that may still count a packet there, which the next one mends. Nobody
+ * knows @r yet, so no lock is needed. Context: RCU.
+ */
 static void fl_receiver_copy(struct fl_receiver *r, const struct fl_receiver *before)
 {
 	r->want = before->want;

@@ -389,11 +389,14 @@ static void pp_hurry(struct pp_flow *fl)
 	inet_csk_reset_xmit_timer(sk, pending, 1, TCP_RTO_MAX);
 }
 
-/* The path answers probes again. Context: ACK, socket lock held. */
+/* The path answers probes again. Without memory for a channel the flow goes on as it is, and asks
+ * again. Context: ACK, socket lock held.
+ */
 static void pp_fall_back_ends(struct pp_flow *fl)
 {
 	fl->fallback = 0;
-	pp_configure(fl, fl_profile_for(fl->sk, fl->fs));
+	if (!pp_configure(fl, fl_profile_for(fl->sk, fl->fs)))
+		fl->fallback = 1;
 }
 
 /* The echo of a probe has come. Context: ACK, socket lock held. */
