@@ -124,7 +124,7 @@ count_boot()
 	local mib=$1
 
 	shift
-	timeout -k 10 $count_limit_s qemu-system-x86_64 -accel tcg -cpu qemu64,+rdrand \
+	timeout -k 10 $count_limit_s qemu-system-x86_64 -accel tcg -cpu "$machine_cpu" \
 		-icount shift=0,sleep=off -seed 1 -rtc base=2026-01-01,clock=vm -smp 1 -m "$mib" \
 		-nodefaults -no-reboot -display none \
 		-serial "file:$work/console" -serial "file:$work/answer" "$@" \

@@ -14,11 +14,18 @@
 #				nothing of ours is there, timeout is ended, a line says so, and
 #				it is booted once more. What comes later, or again, stays in
 #				the log
+#	$machine_cpu		the processor for QEMU's -cpu
 #	machine_program FILE ROOT [AT]	copies a program and the libraries it needs into a
 #				root file system, to the same place or AT
 stock_cache=${XDG_CACHE_HOME:-$HOME/.cache}/fairlane/stock
 # before apt-get, where its sources are others
 sources=()
+# QEMU 7.2's cmpxchg16b leaves a part of an address in the flags, where it means to leave Z alone
+# (it reads the flags of the block before, env->cc_op). If the processor's turn ends there, the
+# flags keep VM, and the next interrupt ends in "Oops: double fault" in kmem_cache_alloc(), whose
+# instruction this is: once in dozens of boots. A kernel whose processor has no cmpxchg16b does
+# without.
+machine_cpu=qemu64,+rdrand,-cx16
 
 machine_kernel()
 {
