@@ -12,6 +12,10 @@
  * With nothing noted (a window of one packet) and nothing left in flight, the
  * packet acknowledged is the last one sent, and tcp_wstamp_ns is its time,
  * unless pacing has moved that ahead. Else the stack's microseconds serve.
+ *
+ * Of an ACK for data that was sent twice the stack takes the time that the peer echoes, whole ms:
+ * 1 ms of an RTT of 1.8. As a smallest delay such a time would stay for good, so the ACK tells
+ * nothing.
  */
 #include <linux/module.h>
 
@@ -54,7 +58,7 @@ EXPORT_SYMBOL_GPL(fl_rtt_most);
  * @sk: the socket
  * @rs: the rate sample of this ACK; has an RTT
  *
- * Context: cong_control, socket lock held. Return: ns.
+ * Context: cong_control, socket lock held. Return: ns; 0: it tells nothing.
  */
 u32 fl_rtt_coarse(struct sock *sk, const struct rate_sample *rs)
 {
@@ -63,6 +67,8 @@ u32 fl_rtt_coarse(struct sock *sk, const struct rate_sample *rs)
 
 	if (rs->rtt_us >= FL_RTT_MAX_US)
 		return U32_MAX;
+	if (tp->total_retrans && !((u32)rs->rtt_us % USEC_PER_MSEC))
+		return 0;
 	if (fl_rtt_lone(sk))
 		return min_t(u64, now_ns - tp->tcp_wstamp_ns, U32_MAX);
 	return min_t(u64, (u64)rs->rtt_us * NSEC_PER_USEC, U32_MAX);

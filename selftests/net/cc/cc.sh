@@ -402,6 +402,27 @@ test_trace()
 	expect "lines when it is off" "$(traced fl_)" -eq 0
 }
 
+# The stack measures an ACK of what was sent again in whole milliseconds, by the time that it echoes.
+# That is no base RTT: on a path of 1.8 ms every control had one of 1 ms for ever after its first
+# loss.
+test_loss_and_base_rtt()
+{
+	lablink-ctl set east netns cr delay 900us || fault "no delay"
+	lablink-ctl set west netns cr delay 880us || fault "no delay"
+	tc -n cr qdisc replace dev east root netem limit 1000 rate 1gbit loss random 1% || fault "netem"
+	for cc in swift ledbat prioplus soze; do
+		again=$(counter ca TcpRetransSegs)
+		flow -c $cc -b -1 -L 500 > /run/a &
+		sleep 0.45
+		in_ns ca fairlane -j flow show dport 5000 > /run/show
+		wait
+		echo "# $cc: $(field received 0 /run/a) bytes, $(($(counter ca TcpRetransSegs) - again)) sent again"
+		expect "sent again by $cc" "$(counter ca TcpRetransSegs)" -gt "$again"
+		expect "base RTT of $cc, ns" "$(jq '.[0].base_rtt_ns' /run/show)" -ge 1780000
+		expect "base RTT of $cc, ns" "$(jq '.[0].base_rtt_ns' /run/show)" -le 1850000
+	done
+}
+
 # Impairment $1 (netem) towards the receiver, $2 on the way back; all must end
 # in $3 ms.
 impaired()
@@ -1167,7 +1188,7 @@ trap 'drop_net' EXIT
 # The stack distrusts times below 1 us, and booting takes none here.
 sleep 0.01
 load || exit 1
-tests=${*:-addresses default_priority answers any_length untold_jitter told_noise dips priorities priority_change live_priority probes trace loss ack_loss lost_acks_of_small_windows reordering double_data dsack_count close_stopped switch trains
+tests=${*:-addresses default_priority answers any_length untold_jitter told_noise dips priorities priority_change live_priority probes trace loss loss_and_base_rtt ack_loss lost_acks_of_small_windows reordering double_data dsack_count close_stopped switch trains
 	listener poor_peers outage base_rtt base_rtt_given base_rtt_agrees base_rtt_memory settings ledbat prioplus_ledbat one_way deadlines many_flows
 	ecn mixed_mtu path_change longer_route short_flows removal}
 run_tests 1 $tests
