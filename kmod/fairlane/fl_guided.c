@@ -114,7 +114,7 @@ void fl_guided_set_state(struct sock *sk, u8 new_state)
 	    new_state != TCP_CA_CWR)
 		return;
 	if (g && g->telling) {
-		fl_guided_ops_of(g)->cut(g, new_state);
+		fl_guided_ops_of(g)->cut(sk, g, new_state);
 		fl_guided_ops_of(g)->apply(sk, inet_csk_ca(sk), g);
 	} else if (new_state != TCP_CA_Loss) {
 		/* after a timeout the stack has set both */

@@ -147,7 +147,7 @@ struct fl_guided_ops {
 		      const struct rate_sample *rs, u32 rtt_ns, u32 what);
 	bool (*near)(struct sock *sk, const struct fl_guided_sock *gs, struct fl_guided *g);
 	void (*apply)(struct sock *sk, const struct fl_guided_sock *gs, struct fl_guided *g);
-	void (*cut)(struct fl_guided *g, u8 state);
+	void (*cut)(const struct sock *sk, struct fl_guided *g, u8 state);
 	bool slow;
 	void (*restart)(struct fl_guided *g, u64 now_ns, u64 rate);
 	u32 (*rtt_ns)(const struct fl_guided *g);

@@ -33,6 +33,9 @@
 #define HP_PER_RATE_SHIFT	44
 #define HP_PER_RATE_MORE_SHIFT	31
 
+/* An RTT that exceeds the one without queues by more has a queue in it, ns. */
+#define HP_UNTOLD_NS		10000
+
 static struct kmem_cache *hp_cache;
 
 /**
@@ -187,13 +190,42 @@ void hp_heard_load(const struct sock *sk, struct hp_flow *fl, u32 load,
 }
 EXPORT_SYMBOL_GPL(hp_heard_load);
 
+/* A port that is told to be full explains any RTT: then the window bounds nothing. */
+u32 hp_explained_ns(const struct fl_guided_sock *gs, const struct fl_guided *g)
+{
+	const struct hp_flow *fl = container_of(g, struct hp_flow, g);
+
+	return fl_load_of(READ_ONCE(gs->tel->queue)) >= fl->par.eta ? U32_MAX : 0;
+}
+EXPORT_SYMBOL_GPL(hp_explained_ns);
+
+/* RTTs show a queue, and no port tells that it is full. Context: socket lock held. Return:
+ * what came through in the last RTT, bytes on the line a second; 0: there is no such queue.
+ */
+u64 hp_untold(const struct sock *sk, const struct fl_guided *g)
+{
+	const struct hp_flow *fl = container_of(g, struct hp_flow, g);
+	const struct tcp_sock *tp = tcp_sk(sk);
+	u64 base_ns = hp_base_ns(g);
+
+	/* what comes last in a train has waited for the rest of it */
+	if (fl->rtt_ns <= base_ns + (base_ns >> HP_TRAIN_SHIFT) + HP_UNTOLD_NS ||
+	    hp_explained_ns(inet_csk_ca(sk), g))
+		return 0;
+	if (!tp->rate_interval_us)
+		return U64_MAX;
+	return max_t(u64, 1, div_u64((u64)tp->rate_delivered * fl->wire_bytes * USEC_PER_SEC,
+				     tp->rate_interval_us));
+}
+EXPORT_SYMBOL_GPL(hp_untold);
+
 /* CE marks are left to the load. Context: socket lock held. */
-void hp_cut(struct fl_guided *g, u8 state)
+void hp_cut(const struct sock *sk, struct fl_guided *g, u8 state)
 {
 	struct hp_flow *fl = hp_flow_of(g);
 
 	if (state != TCP_CA_CWR)
-		hp_on_loss(&fl->core, &fl->par, state == TCP_CA_Loss);
+		hp_on_loss(&fl->core, &fl->par, state == TCP_CA_Loss, hp_untold(sk, g));
 }
 EXPORT_SYMBOL_GPL(hp_cut);
 
@@ -214,15 +246,6 @@ void hp_know_rtt(const struct fl_guided_sock *gs, struct fl_guided *g)
 }
 EXPORT_SYMBOL_GPL(hp_know_rtt);
 
-/* A port that is told to be full explains any RTT: then the window bounds nothing. */
-u32 hp_explained_ns(const struct fl_guided_sock *gs, const struct fl_guided *g)
-{
-	const struct hp_flow *fl = container_of(g, struct hp_flow, g);
-
-	return fl_load_of(READ_ONCE(gs->tel->queue)) >= fl->par.eta ? U32_MAX : 0;
-}
-EXPORT_SYMBOL_GPL(hp_explained_ns);
-
 static void hp_refresh(const struct sock *sk, const struct fl_guided_sock *gs,
 		       struct fl_guided *g, const struct fl_profile *pf)
 {
@@ -236,7 +259,7 @@ static void hp_apply(struct sock *sk, const struct fl_guided_sock *gs, struct fl
 	struct hp_flow *fl = hp_flow_of(g);
 
 	hp_tell_rtt(gs, hp_act_ns(fl));
-	hp_set(sk, fl, fl->core.rate, HP_WINDOW_RTTS * fl->core.rate);
+	hp_set(sk, fl, fl->core.rate, hp_window(&fl->core, fl->core.rate));
 }
 
 static void hp_heard(struct sock *sk, const struct fl_guided_sock *gs, struct fl_guided *g,
@@ -248,6 +271,7 @@ static void hp_heard(struct sock *sk, const struct fl_guided_sock *gs, struct fl
 		return;
 	if (!g->telling)
 		hp_begin(sk, fl);
+	hp_heard_rtt(fl, rtt_ns);
 	hp_heard_load(sk, fl, fl_load_of(READ_ONCE(gs->tel->queue)), rs);
 	g->updates++;
 }

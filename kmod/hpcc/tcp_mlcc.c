@@ -123,14 +123,16 @@ static u64 ml_flow_rate(const struct ml_flow *fl)
 static void ml_apply(struct sock *sk, const struct fl_guided_sock *gs, struct fl_guided *g)
 {
 	struct ml_flow *fl = ml_flow_of(g);
-	u64 rate = ml_flow_rate(fl), window = rate;
+	u64 rate = ml_flow_rate(fl), window;
 
 	if (fl->ml.border)
-		window = fl->ml.told;
+		window = HP_WINDOW_RTTS * fl->ml.told;
 	else if (ml_beside(&fl->ml))
-		window = fl->whole.rate;
+		window = hp_window(&fl->whole, fl->whole.rate);
+	else
+		window = hp_window(&fl->hp.core, rate);
 	ml_tell_rtt(gs, fl);
-	hp_set(sk, &fl->hp, rate, HP_WINDOW_RTTS * window);
+	hp_set(sk, &fl->hp, rate, window);
 }
 
 /* Does a load of this time come from the far border router, which tells of the whole way to itself
@@ -252,6 +254,7 @@ static void ml_heard(struct sock *sk, const struct fl_guided_sock *gs, struct fl
 		hp_begin(sk, &fl->hp);
 		fl->ml.border = false;
 	}
+	hp_heard_rtt(&fl->hp, rtt_ns);
 	apart = ml_apart(&fl->ml);
 	beside = ml_beside(&fl->ml);
 	rate = ml_flow_rate(fl);
@@ -279,14 +282,20 @@ static void ml_restart(struct fl_guided *g, u64 now_ns, u64 rate)
 	hp_restart(g, now_ns, rate);
 }
 
-/* Losses concern both loops. Context: socket lock held. */
-static void ml_cut(struct fl_guided *g, u8 state)
+/* Losses concern both loops, a port that tells nothing that of the whole way. Context: socket
+ * lock held.
+ */
+static void ml_cut(const struct sock *sk, struct fl_guided *g, u8 state)
 {
 	struct ml_flow *fl = ml_flow_of(g);
+	bool timeout = state == TCP_CA_Loss;
+	u64 untold = hp_untold(sk, g);
 
-	hp_cut(g, state);
-	if (state != TCP_CA_CWR && ml_beside(&fl->ml))
-		hp_on_loss(&fl->whole, &fl->hp.par, state == TCP_CA_Loss);
+	if (state == TCP_CA_CWR)
+		return;
+	hp_on_loss(&fl->hp.core, &fl->hp.par, timeout, ml_apart(&fl->ml) ? 0 : untold);
+	if (ml_beside(&fl->ml))
+		hp_on_loss(&fl->whole, &fl->hp.par, timeout, untold);
 }
 
 /* Border routers keep a queue between datacenters, and tell rates, not how long that is. */

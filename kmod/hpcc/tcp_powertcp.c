@@ -76,7 +76,7 @@ static void pt_apply(struct sock *sk, const struct fl_guided_sock *gs, struct fl
 	struct hp_flow *fl = hp_flow_of(g);
 
 	hp_tell_rtt(gs, hp_act_ns(fl));
-	hp_set(sk, fl, fl->core.rate, fl->core.rate + (fl->core.rate >> 1));
+	hp_set(sk, fl, fl->core.rate, fl->core.rate + (fl->core.untold ? 0 : fl->core.rate >> 1));
 }
 
 static void pt_heard(struct sock *sk, const struct fl_guided_sock *gs, struct fl_guided *g,
@@ -88,6 +88,7 @@ static void pt_heard(struct sock *sk, const struct fl_guided_sock *gs, struct fl
 		return;
 	if (!g->telling)
 		hp_begin(sk, &fl->hp);
+	hp_heard_rtt(&fl->hp, rtt_ns);
 	pt_on_power(&fl->hp.core, &fl->hp.par, fl->gamma, fl_load_of(READ_ONCE(gs->tel->queue)),
 		    hp_turned(sk, &fl->hp), rs->is_app_limited);
 	g->updates++;

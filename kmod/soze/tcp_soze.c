@@ -330,7 +330,7 @@ static __always_inline bool sz_waits(struct sock *sk, const struct fl_guided_soc
 	return true;
 }
 
-static void sz_cut(struct fl_guided *g, u8 state)
+static void sz_cut(const struct sock *sk, struct fl_guided *g, u8 state)
 {
 	struct sz_flow *fl = sz_flow_of(g);
 

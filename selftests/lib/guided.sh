@@ -133,3 +133,37 @@ test_no_telemetry()
 	done
 	to=''
 }
+
+# What the port has lost in a second, one and a half after now.
+drops_meanwhile()
+{
+	sleep 1.5
+	before=$(drops)
+	sleep 1
+	echo $(($(drops) - before))
+}
+
+# A port that does not tell of its queue, which is full sooner than flows would have it: what is lost is
+# no more than some times Reno's, and flows of weights share roughly.
+test_short_untold_queue()
+{
+	for dev in east west; do
+		lablink-ctl set $dev netns tr delay 500us || fault "no delay"
+	done
+	for pkts in 40 80; do
+		tc -n tr qdisc replace dev east root handle 2: pfifo limit $pkts
+		cc=reno flows 3 3000:all:mark &
+		reno=$(drops_meanwhile)
+		wait
+		flows 3 0:1:weight=2 0:2:weight=4 1000:all:mark 3000:all:mark &
+		lost=$(drops_meanwhile)
+		wait
+		echo "# $pkts packets: $lost lost, reno $reno; $(said 3000 0 bytes) $(said 3000 1 bytes) $(said 3000 2 bytes) bytes"
+		expect "lost of $pkts packets" $lost -le $((4 * reno))
+		full 3000 2000 800
+		expect "bytes of weight 4 and 1" "$(said 3000 2 bytes)" -gt $((2 * $(said 3000 0 bytes)))
+	done
+	for dev in east west; do
+		lablink-ctl set $dev netns tr delay 2us
+	done
+}

@@ -32,6 +32,13 @@
  * (4) The paper's flows start with a window of a line, which PFC makes harmless. These start
  *     with what TCP starts with; the first load may raise it, by 8 at most, as if maxStage
  *     round trips had passed.
+ *
+ * (5) The paper's ports all tell. If the queue of a port that does not is full, the loads of the
+ *     others ask for more in each round trip, and a flow is back where packets were lost before
+ *     the loss is mended. After such a loss a load below eta counts as eta: the flow is one of
+ *     additive increase, W_AI / 2 a round trip, and multiplicative decrease, until a port tells
+ *     that it is full. Flows that begin together have added up to any number of lines before the
+ *     first loss is seen, and a half of that is not enough: what comes through is.
  */
 #include "hpcc.h"
 #include "lib/isqrt.h"
@@ -104,9 +111,27 @@ void hp_init(struct hp_core *hp, const struct hp_par *par, u64 rate)
 {
 	hp->rate = hp_bounded(par, rate);
 	hp->stage = par->stages;
+	hp->untold = false;
 	hp_turn(hp, par);
 }
 EXPORT_SYMBOL_GPL(hp_init);
+
+/**
+ * hp_believed() - what a load means after losses that loads do not explain (5)
+ * @hp: the flow
+ * @full: what a flow alone at a port steers for, << FL_LOAD_HOST_SHIFT
+ * @load: of the busiest port that tells, likewise, as of fl_load_of()
+ *
+ * Return: what to go by, likewise.
+ */
+u32 hp_believed(struct hp_core *hp, u32 full, u32 load)
+{
+	if (likely(!hp->untold))
+		return load;
+	hp->untold = load < full;
+	return hp->untold ? full : load;
+}
+EXPORT_SYMBOL_GPL(hp_believed);
 
 /**
  * hp_on_load() - an ACK with a load has come
@@ -120,9 +145,11 @@ EXPORT_SYMBOL_GPL(hp_init);
 void hp_on_load(struct hp_core *hp, const struct hp_par *par, u32 load, bool turned,
 		bool limited)
 {
-	bool measured = load >= par->eta || hp->stage >= par->stages;
 	u64 rate = hp->reference;
+	bool measured;
 
+	load = hp_believed(hp, par->eta, load);
+	measured = load >= par->eta || hp->stage >= par->stages;
 	/* rates are below 2^44, eta is 2^16 at most */
 	if (measured)
 		rate = (rate + div_u64(rate * par->eta, max_t(u32, load, 1)) + hp->step) >> 1;
@@ -144,13 +171,20 @@ EXPORT_SYMBOL_GPL(hp_on_load);
  * @hp: the flow
  * @par: its parameters
  * @timeout: nothing came back; else: some did
+ * @untold: in a queue that loads do not tell of: what came through, bytes on the line a second; 0:
+ *	loads tell
  *
  * Once for each recovery. The paper's networks lose nothing.
  */
-void hp_on_loss(struct hp_core *hp, const struct hp_par *par, bool timeout)
+void hp_on_loss(struct hp_core *hp, const struct hp_par *par, bool timeout, u64 untold)
 {
-	hp->rate = hp_bounded(par, hp->rate >> (timeout ? HP_TIMEOUT_SHIFT : HP_LOSS_SHIFT));
+	u64 rate = hp->rate >> (timeout ? HP_TIMEOUT_SHIFT : HP_LOSS_SHIFT);
+
+	if (untold && !hp->untold)
+		rate = min_t(u64, rate, untold);
+	hp->rate = hp_bounded(par, rate);
 	hp->stage = timeout ? par->stages : 0;
+	hp->untold |= !!untold;
 	hp_turn(hp, par);
 }
 EXPORT_SYMBOL_GPL(hp_on_loss);

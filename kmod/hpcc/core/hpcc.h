@@ -61,12 +61,14 @@ struct hp_par {
  * @reference: W^c of the paper: the rate that was in force when this round trip began
  * @step: additive step of this round trip, bytes/s
  * @stage: round trips with additive steps alone so far
+ * @untold: a queue is full that no load tells of: until one does, additive steps alone
  */
 struct hp_core {
 	u64 rate;
 	u64 reference;
 	u64 step;
 	u32 stage;
+	bool untold;
 };
 
 void hp_par_init(struct hp_par *par, const struct hp_conf *cf);
@@ -74,6 +76,7 @@ void hp_turn(struct hp_core *hp, const struct hp_par *par);
 void hp_init(struct hp_core *hp, const struct hp_par *par, u64 rate);
 void hp_on_load(struct hp_core *hp, const struct hp_par *par, u32 load, bool turned,
 		bool limited);
-void hp_on_loss(struct hp_core *hp, const struct hp_par *par, bool timeout);
+u32 hp_believed(struct hp_core *hp, u32 full, u32 load);
+void hp_on_loss(struct hp_core *hp, const struct hp_par *par, bool timeout, u64 untold);
 
 #endif /* FL_HPCC_H */

@@ -53,7 +53,8 @@ void pt_on_power(struct hp_core *hp, const struct hp_par *par, u32 gamma, u32 po
 {
 	/* rates are below 2^44, a power of 1 is 2^16 */
 	u64 to = hp->step + div_u64(hp->reference << FL_LOAD_HOST_SHIFT,
-				    max_t(u32, power, PT_POWER_ONE / PT_RISE));
+				    max_t(u32, hp_believed(hp, PT_POWER_ONE, power),
+					  PT_POWER_ONE / PT_RISE));
 	u64 rate = ((((u64)BIT(PT_GAMMA_SHIFT) - gamma) * hp->rate) >> PT_GAMMA_SHIFT) +
 		   ((gamma * to) >> PT_GAMMA_SHIFT);
 

@@ -134,5 +134,5 @@ test_trains()
 # The stack distrusts times below 1 us, and booting takes none here.
 sleep 0.01
 load_modules fairlane tcp_$cc tcp_soze || exit 1
-tests=${*:-both_families no_telemetry silent_port mixed both_ways any_load jitter longer_route untold_queue trains settings_while_it_runs}
+tests=${*:-both_families no_telemetry silent_port mixed both_ways any_load jitter longer_route untold_queue short_untold_queue trains settings_while_it_runs}
 run_tests 1 $tests

@@ -132,13 +132,44 @@ TEST(losses)
 	struct hp_par par;
 
 	start(&par, &hp, LINE);
-	hp_on_loss(&hp, &par, false);
+	hp_on_loss(&hp, &par, false, 0);
 	CHECK_EQ(hp.rate, LINE / 2);
 	CHECK_EQ(hp.stage, 0u);
-	hp_on_loss(&hp, &par, true);
+	hp_on_loss(&hp, &par, true, 0);
 	CHECK_EQ(hp.rate, LINE / 8);
 	CHECK_EQ(hp.stage, 5u);
 	CHECK_EQ(hp.reference, hp.rate);
+}
+
+/* After a loss that no load explains: steps alone, whatever others tell, until a port is full. */
+TEST(untold_losses)
+{
+	struct hp_core hp;
+	struct hp_par par;
+	u64 rate;
+	int i;
+
+	start(&par, &hp, LINE);
+	hp_on_loss(&hp, &par, false, LINE / 3);
+	CHECK_EQ(hp.rate, LINE / 3);
+	start(&par, &hp, LINE);
+	hp_on_loss(&hp, &par, false, ~0ULL);
+	CHECK_EQ(hp.rate, LINE / 2);
+	for (i = 0; i < 20; i++) {
+		rate = hp.rate;
+		hp_on_load(&hp, &par, i & 1 ? 0 : HP_LOAD_ONE / 2, true, false);
+		CHECK_EQ(hp.rate, rate + par.step_bytes / 2);
+	}
+	/* a loss that a load explains changes nothing about that */
+	hp_on_loss(&hp, &par, false, 0);
+	rate = hp.rate;
+	hp_on_load(&hp, &par, 0, true, false);
+	CHECK(hp.rate <= rate + par.step_bytes / 2);
+	hp_on_load(&hp, &par, HP_LOAD_ONE, true, false);
+	rate = hp.rate;
+	for (i = 0; i < 6; i++)
+		hp_on_load(&hp, &par, HP_LOAD_ONE / 4, true, false);
+	CHECK(hp.rate > 3 * rate / 2);
 }
 
 /* Any load in any order: bounded, and nothing overflows (UBSan). */
@@ -159,7 +190,7 @@ TEST(anything)
 			r = r * 1664525 + 1013904223;
 			hp_on_load(&hp, &par, fl_load_of(r >> 16), r & 256, r & 512);
 			if (!(r >> 20))
-				hp_on_loss(&hp, &par, r & 1024);
+				hp_on_loss(&hp, &par, r & 1024, r & 2048 ? (u64)r << (r & 31) : 0);
 			CHECK(hp.rate >= par.min_bytes && hp.rate <= par.max_bytes);
 		}
 	}

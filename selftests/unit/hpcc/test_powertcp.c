@@ -86,6 +86,22 @@ TEST(rise)
 	}
 }
 
+/* After a loss that no power explains: steps alone, until a port is full. */
+TEST(untold_losses)
+{
+	u64 rate;
+
+	start(LINE);
+	hp_on_loss(&hp, &par, false, ~0ULL);
+	rate = hp.rate;
+	pt_on_power(&hp, &par, pt_gamma(1000), PT_POWER_ONE / 4, true, false);
+	CHECK(near(hp.rate, rate + par.step_bytes));
+	pt_on_power(&hp, &par, pt_gamma(1000), PT_POWER_ONE, true, false);
+	rate = hp.rate;
+	pt_on_power(&hp, &par, pt_gamma(1000), PT_POWER_ONE / 4, true, false);
+	CHECK(hp.rate > 3 * rate / 2);
+}
+
 /* What the application does not use does not grow; any number leaves the rate in its bounds. */
 TEST(bounds)
 {
