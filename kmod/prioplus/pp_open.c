@@ -16,7 +16,7 @@
  *				address begins with that.
  *	a second		A train of packets leaves, at the rate of the line (after one
  *				that had to wait: as fast as that came back). Behind a
- * or 1000 base RTTs		higher priority, which fills the line, its packets wait for
+ * or 200 base RTTs		higher priority, which fills the line, its packets wait for
  *				all that this one sent before them, until that one gives way,
  *				a round trip later; on an idle line they wait no longer than
  *				the first ones, whatever the noise. Where some do wait, the
@@ -71,7 +71,7 @@
  * then, ns, and in base RTTs: the longer one.
  */
 #define PP_OPEN_AFTER_NS	NSEC_PER_SEC
-#define PP_OPEN_AFTER_RTTS	1000
+#define PP_OPEN_AFTER_RTTS	200
 /* And later by up to this for each flow of the crowd after a train that had to wait, ns, one less
  * than a power of two.
  */

@@ -210,6 +210,20 @@ test_untold_jitter()
 	tc -n cr qdisc replace dev east root handle 1: pfifo limit 500
 }
 
+# The same on a path of 10 ms where packets overtake each other: no flow is silent for a thousand
+# round trips.
+test_untold_long_jitter()
+{
+	in_ns ca sysctl -q -w net.fairlane.line_rate_mbps=100
+	lablink-ctl set east netns cr rate 100mbit
+	for dev in east west; do
+		tc -n cr qdisc replace dev $dev root netem limit 10000 delay 5ms 2ms || fault "no netem"
+	done
+	flow -c prioplus -b -1 -L 7000 4000:all:mark 7000:all:mark > /run/a
+	# 3 s at 100 Mbit/s are 35 MB
+	expect "bytes in 3 s" "$(marked /run/a 7000)" -ge 20000000
+}
+
 # Noise that was told: where it is there, a lone flow has the line, with the lowest priority as with
 # others; where it is not, flows that share the line do not stop when base RTTs are renewed.
 test_told_noise()
@@ -1188,7 +1202,7 @@ trap 'drop_net' EXIT
 # The stack distrusts times below 1 us, and booting takes none here.
 sleep 0.01
 load || exit 1
-tests=${*:-addresses default_priority answers any_length untold_jitter told_noise dips priorities priority_change live_priority probes trace loss loss_and_base_rtt ack_loss lost_acks_of_small_windows reordering double_data dsack_count close_stopped switch trains
+tests=${*:-addresses default_priority answers any_length untold_jitter untold_long_jitter told_noise dips priorities priority_change live_priority probes trace loss loss_and_base_rtt ack_loss lost_acks_of_small_windows reordering double_data dsack_count close_stopped switch trains
 	listener poor_peers outage base_rtt base_rtt_given base_rtt_agrees base_rtt_memory settings ledbat prioplus_ledbat one_way deadlines many_flows
 	ecn mixed_mtu path_change longer_route short_flows removal}
 run_tests 1 $tests
