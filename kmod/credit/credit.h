@@ -252,6 +252,7 @@ struct fl_red {
  * @unanswered: requests in a row to which no credit came
  * @known: the receiver has answered
  * @again: asks again after a fallback: times in a row without a credit, and one
+ * @lossy: times in a row that data was lost which credits had paid for (fl_sender_judge())
  * @forgotten: it has given nothing for FL_SENDER_FORGET, though it was asked
  * @started: in the table
  * @dead: released; the timer does nothing
@@ -271,6 +272,9 @@ struct fl_red {
  * @red_copied: of those, copied or not to be
  * @heard_jiffies: when a credit came last, or was asked for
  * @again_jiffies: fell back, and when to ask again; 0 = never
+ * @judged_delivered: tp->delivered when @lossy was looked at
+ * @judged_lost: likewise, segments lost, without those that had come all the same
+ * @judged_reds: likewise, @red_segs
  */
 struct fl_sender {
 	struct fl_credit_node node;
@@ -283,6 +287,7 @@ struct fl_sender {
 	u8 unanswered;
 	bool known;
 	u8 again;
+	u8 lossy;
 	bool forgotten;
 	bool started;
 	bool dead;
@@ -302,6 +307,9 @@ struct fl_sender {
 	u32 red_copied;
 	unsigned long heard_jiffies;
 	unsigned long again_jiffies;
+	u32 judged_delivered;
+	u32 judged_lost;
+	u32 judged_reds;
 };
 
 /**
@@ -404,6 +412,7 @@ void fl_sender_window(struct fl_sender *s);
 void fl_sender_tail(struct fl_sender *s);
 void fl_sender_ask(struct fl_sender *s);
 void fl_sender_before_xmit(struct fl_sender *s);
+bool fl_sender_judge(struct fl_sender *s);
 bool fl_sender_asks_again(const struct fl_sender *s);
 void fl_sender_info(const struct fl_sender *s, struct fl_info *info);
 u32 fl_sender_due(const struct fl_sender *s);

@@ -195,6 +195,8 @@ void fl_credit_cong_control(FL_CONG_CONTROL_ARGS)
 	fl_credit_widen(sk, rs->prior_in_flight);
 	if (s->ops->heard)
 		s->ops->heard(s);
+	if (fl_sender_judge(s))
+		return;
 	fl_sender_window(s);
 	fl_sender_tail(s);
 }

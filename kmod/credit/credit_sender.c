@@ -39,9 +39,18 @@
 #define FL_SENDER_FORGET	(HZ / 20)
 /* A flow to which credits came, and then none, asks again after a second, 2 s, and so on until
  * 2^this s. Each time it waits for the answers to three requests: 7 ms. A receiver that has never
- * given credit may not know of it, and is not asked again.
+ * given credit may not know of it, and is not asked again. A flow whose paid data was lost waits
+ * for 8 s first, and as much longer each time as one to which no credit came.
  */
 #define FL_SENDER_AGAIN_SHIFT_MAX	10
+#define FL_SENDER_AGAIN_LOSSY		4
+/* Where all switches of the path take part, what credits have paid for is not lost. Of so many
+ * segments, more than one of 2^this is lost, so many times in a row: they do not, and the flow goes
+ * on without credit. Its credits do not see others, nor what the path can carry.
+ */
+#define FL_SENDER_JUDGED_SEGS	256
+#define FL_SENDER_LOST_SHIFT	5
+#define FL_SENDER_LOSSY_TIMES	4
 /* Credits of a receiver's that may be lost in a row: others' numbers are not believed. */
 #define FL_SENDER_AHEAD_MAX	16384
 
@@ -457,6 +466,12 @@ void fl_sender_before_xmit(struct fl_sender *s)
 	fl_sender_ask(s);
 }
 
+/* Segments lost so far, without those of which D-SACKs say that they had come. */
+static u32 fl_sender_lost(const struct sock *sk)
+{
+	return tcp_sk(sk)->lost - tcp_sk(sk)->dsack_dups;
+}
+
 /* Will a credit come? Of who asks again after a fallback the first credit itself tells. */
 static bool fl_sender_hopes(const struct fl_sender *s)
 {
@@ -558,6 +573,8 @@ int fl_sender_start(struct sock *sk, struct fl_sender *s,
 	fl_tel_reserve(sk, FL_CREDIT_LONG_BYTES);
 	/* the stack's own ECN is not used */
 	INET_ECN_dontxmit(sk);
+	s->judged_delivered = tcp_sk(sk)->delivered;
+	s->judged_lost = fl_sender_lost(sk);
 	fl_sender_window(s);
 	return 0;
 }
@@ -621,13 +638,56 @@ void fl_sender_fall_back(struct sock *sk, struct fl_sender *s,
 {
 	fl_credit_note(sock_net(sk), FL_CREDIT_N_FALLBACKS, 1);
 	fl_sender_stop(sk, s);
-	if (READ_ONCE(s->gate.in))
+	if (s->lossy >= FL_SENDER_LOSSY_TIMES && s->again < FL_SENDER_AGAIN_LOSSY)
+		s->again = FL_SENDER_AGAIN_LOSSY;
+	else if (READ_ONCE(s->gate.in) && s->lossy < FL_SENDER_LOSSY_TIMES)
 		s->again = 1;
 	else if (s->again && s->again <= FL_SENDER_AGAIN_SHIFT_MAX)
 		s->again++;
 	if (s->again)
 		s->again_jiffies = (jiffies + (HZ << (s->again - 1))) | 1;
 	WRITE_ONCE(inet_csk(sk)->icsk_ca_ops, ops->without);
+}
+
+/* Was too much of the last segments lost that credits had paid for? What left without credit may
+ * be lost. Context: ACK, socket lock held.
+ */
+static bool fl_sender_is_lossy(struct fl_sender *s)
+{
+	const struct tcp_sock *tp = tcp_sk(s->node.sk);
+	s32 lost = fl_sender_lost(s->node.sk) - s->judged_lost;
+	u32 segs = tp->delivered - s->judged_delivered + max(lost, 0);
+	s64 paid = (s64)lost - (s->red_segs - s->judged_reds);
+
+	if (segs < FL_SENDER_JUDGED_SEGS)
+		return s->lossy >= FL_SENDER_LOSSY_TIMES;
+	s->judged_delivered = tp->delivered;
+	s->judged_lost = fl_sender_lost(s->node.sk);
+	s->judged_reds = s->red_segs;
+	s->lossy = paid > segs >> FL_SENDER_LOST_SHIFT ? s->lossy + 1 : 0;
+	return s->lossy >= FL_SENDER_LOSSY_TIMES;
+}
+
+/**
+ * fl_sender_judge() - leave a path whose switches do not give room to what credits pay for
+ * @s: the sender; caller holds the socket lock
+ *
+ * Who has a window for all that is in flight heeds losses itself. Context: ACK. Return: true, and
+ * the flow goes on with half of what was in flight.
+ */
+bool fl_sender_judge(struct fl_sender *s)
+{
+	struct sock *sk = s->node.sk;
+	struct tcp_sock *tp = tcp_sk(sk);
+	u32 half;
+
+	if (s->ops->limit || !fl_sender_is_lossy(s))
+		return false;
+	half = max(tcp_packets_in_flight(tp) / 2, 2U);
+	fl_sender_fall_back(sk, s, s->ops);
+	WRITE_ONCE(tp->snd_ssthresh, half);
+	fl_snd_cwnd_set(tp, half);
+	return true;
 }
 
 /**

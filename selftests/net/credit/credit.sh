@@ -284,6 +284,26 @@ test_credit_loss() { impaired '' 'loss random 5%'; }
 test_reordering() { impaired 'delay 40us reorder 95% 50%' 'delay 40us reorder 95% 50%'; }
 test_duplicates() { impaired 'duplicate 5%' 'duplicate 5%'; }
 
+# A network that is not prepared, slower than the receiver's line: cubic in the same queue lives, and
+# the flow goes on without credit, for longer each time.
+test_not_prepared()
+{
+	lablink-ctl set east netns xr rate 100mbit || fault "no rate"
+	tc -n xr qdisc replace dev east root handle 2: pfifo limit 100
+	for cc in $controls; do
+		fell=$(credit xa fallbacks)
+		flow -c cubic -p 5001 -b -1 -L 2000 500:all:mark 2000:all:mark > /run/cubic &
+		flow -c $cc -b -1 -L 2000 500:all:mark 2000:all:mark > /run/out
+		wait
+		echo "# $cc $(mark_bytes /run/out 2) bytes beside $(mark_bytes /run/cubic 2) of cubic"
+		expect "fallbacks of $cc" $(($(credit xa fallbacks) - fell)) -ge 1
+		expect "fallbacks of $cc" $(($(credit xa fallbacks) - fell)) -le 3
+		# 1.5 s are 17.5 MB
+		expect "bytes of cubic beside $cc" "$(mark_bytes /run/cubic 2)" -ge 1750000
+		expect "bytes of $cc" "$(mark_bytes /run/out 2)" -ge 1750000
+	done
+}
+
 # Aborts at any moment, both ends; nothing is left.
 test_aborts()
 {
@@ -803,7 +823,7 @@ if [ $# -gt 0 ]; then
 	run_tests 1 "$@"
 else
 	run_tests 1 credit_pays_for_all accepted data_both_ways stock_buffers one_host held_data \
-		peer_without_credit path_eats data_loss credit_loss reordering duplicates aborts no_way \
+		peer_without_credit path_eats data_loss credit_loss reordering duplicates not_prepared aborts no_way \
 		fast_open switch poor_peers mixed_mtu back_again \
 		forged idle_flows many_idle first_flow first_flow_of_long_path late_and_deferred cookies new_route other_port pacing \
 		credits_come_again outage large_credits_lost resets trace removal
