@@ -11,7 +11,8 @@
  *
  * With nothing noted (a window of one packet) and nothing left in flight, the
  * packet acknowledged is the last one sent, and tcp_wstamp_ns is its time,
- * unless pacing has moved that ahead. Else the stack's microseconds serve.
+ * unless pacing has moved that ahead or the last one was sent again: where the stack's
+ * microseconds say another time, these serve.
  *
  * Of an ACK for data that was sent twice the stack takes the time that the peer echoes, whole ms:
  * 1 ms of an RTT of 1.8. As a smallest delay such a time would stay for good, so the ACK tells
@@ -21,13 +22,15 @@
 
 #include "fairlane.h"
 
-/* Is the packet that an ACK acknowledges the last one that was sent? */
-static bool fl_rtt_lone(const struct sock *sk)
+/* Time since the last packet was sent, ns, if it may be what an ACK acknowledges; else 0. */
+static u64 fl_rtt_lone_ns(const struct sock *sk)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 
-	return !tp->packets_out && READ_ONCE(sk->sk_pacing_rate) == ~0UL &&
-	       tp->tcp_wstamp_ns < tp->tcp_clock_cache;
+	if (tp->packets_out || READ_ONCE(sk->sk_pacing_rate) != ~0UL ||
+	    tp->tcp_wstamp_ns >= tp->tcp_clock_cache)
+		return 0;
+	return tp->tcp_clock_cache - tp->tcp_wstamp_ns;
 }
 
 /**
@@ -46,7 +49,7 @@ u32 fl_rtt_most(const struct sock *sk, const struct fl_rtt *r, u32 rtt_ns)
 	for (i = 0; i < r->count; i++)
 		if (r->sent[i].end_seq == tcp_sk(sk)->snd_una)
 			return rtt_ns;
-	if (fl_rtt_lone(sk))
+	if (rtt_ns == fl_rtt_lone_ns(sk))
 		return rtt_ns;
 	return rtt_ns + min_t(u32, NSEC_PER_USEC, U32_MAX - rtt_ns);
 }
@@ -62,15 +65,15 @@ EXPORT_SYMBOL_GPL(fl_rtt_most);
  */
 u32 fl_rtt_coarse(struct sock *sk, const struct rate_sample *rs)
 {
-	const struct tcp_sock *tp = tcp_sk(sk);
-	u64 now_ns = tp->tcp_clock_cache;
+	u64 lone_ns = fl_rtt_lone_ns(sk), ns = (u64)rs->rtt_us * NSEC_PER_USEC;
 
 	if (rs->rtt_us >= FL_RTT_MAX_US)
 		return U32_MAX;
-	if (tp->total_retrans && !((u32)rs->rtt_us % USEC_PER_MSEC))
+	if (tcp_sk(sk)->total_retrans && !((u32)rs->rtt_us % USEC_PER_MSEC))
 		return 0;
-	if (fl_rtt_lone(sk))
-		return min_t(u64, now_ns - tp->tcp_wstamp_ns, U32_MAX);
-	return min_t(u64, (u64)rs->rtt_us * NSEC_PER_USEC, U32_MAX);
+	/* of the same packet, then */
+	if (lone_ns + NSEC_PER_USEC > ns && lone_ns < ns + NSEC_PER_USEC)
+		ns = lone_ns;
+	return min_t(u64, ns, U32_MAX);
 }
 EXPORT_SYMBOL_GPL(fl_rtt_coarse);

@@ -236,6 +236,33 @@ test_near_and_far()
 	done
 }
 
+# base_of PORT: the base RTT that a new flow to the port has after 15 ms, ns.
+base_of()
+{
+	pp 1 "$1" -b -1 -L 20 > /run/a &
+	sleep 0.015
+	in_ns pa fairlane -j flow show dport "$1" | jq '.[].base_rtt_ns'
+	wait
+}
+
+# A flow whose SO_PRIORITY changes overtakes its own packets in its host's port, and sends again what
+# is not lost. The ACK of both tells no RTT that is shorter than the path's.
+test_overtaking()
+{
+	lablink-ctl set e0 netns pa rate 1gbit || fault "no slow port"
+	before_ns=$(base_of 5001)
+	events=''
+	at=10
+	while [ $at -lt 70 ]; do
+		events="$events $at:0:priority=6 $((at + 1)):0:priority=1"
+		at=$((at + 2))
+	done
+	pp 1 5000 -b -1 -L 80 $events 80:0:mark > /run/a
+	retrans=$(awk '{ for (i = 1; i < NF; i++) if ($i == "retrans") print $(i + 1) }' /run/a)
+	expect "segments sent again" "${retrans:-0}" -ge 10
+	expect "base RTT after that, ns, of $before_ns" "$(base_of 5002)" -ge $((before_ns - 2000))
+}
+
 # A receiver says that packets have come which are still on their way: its flow seems to have
 # an RTT that no path to its address has, and other flows are told so.
 test_early_acks()
@@ -298,5 +325,5 @@ trap 'drop_net' EXIT
 # The stack distrusts times below 1 us, and booting takes none here.
 sleep 0.01
 load_modules fairlane tcp_prioplus || exit 1
-tests=${*:-lost_probes probes_pause lost_tails dead_path longer_path near_and_far early_acks delayed_acks large_packets noisy_path wrong_line long_wait slow_line}
+tests=${*:-lost_probes probes_pause lost_tails dead_path longer_path near_and_far overtaking early_acks delayed_acks large_packets noisy_path wrong_line long_wait slow_line}
 run_tests 1 $tests
