@@ -112,7 +112,7 @@ struct fl_credit_node {
  * @heard_ns: when a credit last came back, or the flow began
  * @mss: that the peer takes, for which @turn is; 0: it is for the own MTU
  * @segs: segments of a credit
- * @silent: times in a row that nothing came back for too long
+ * @silent: times in a row that nothing came back for too long, at most FL_RECEIVER_SILENT_MAX - 1
  * @queued: in the port's queue
  * @known: a credit has come back
  * @gone: out of the table

@@ -27,8 +27,11 @@ static const struct fl_pacer_ops fl_receiver_ops;
 #define FL_RECEIVER_PATIENCE_NS	100000
 /* Silences in a row after which a flow is dead. */
 #define FL_RECEIVER_SILENT_MAX	5
-/* Credits that may be given without anything coming back. */
+/* Credits that may be given without anything coming back; and by how much fewer after each silence,
+ * log2: what is given to one is taken from the others of the port.
+ */
 #define FL_RECEIVER_OUT_MIN	64
+#define FL_RECEIVER_DOUBT_SHIFT	2
 /* So many credits of which none has come back tell that the flow is too fast. With any number,
  * one of 400 flows that write 2 kB at the same time waited for half a second (net/credit:
  * idle_flows).
@@ -234,12 +237,25 @@ static bool fl_receiver_willing(const struct sock *sk)
 	       (TCPF_SYN_RECV | TCPF_ESTABLISHED | TCPF_FIN_WAIT1 | TCPF_FIN_WAIT2);
 }
 
-/* The flow is in the queue from now on, if it wants credit. Context: port's lock. */
+/* Many credits are out, and nothing has come back for long? After a silence a few are many, and
+ * there is no waiting before. Context: port's lock.
+ */
+static bool fl_receiver_deaf(const struct fl_receiver *r, u64 now_ns)
+{
+	u32 most = FL_RECEIVER_OUT_MIN >> (FL_RECEIVER_DOUBT_SHIFT * r->silent);
+
+	return fl_want_out(&r->want) >= max_t(u32, most, 1) &&
+	       (r->silent || now_ns - r->heard_ns > fl_receiver_patience_ns(r));
+}
+
+/* The flow is in the queue from now on, if it wants credit. Who asks again does not make the wait
+ * for what is out any longer or shorter. Context: port's lock.
+ */
 static void fl_receiver_wake(struct fl_receiver *r, u64 now_ns)
 {
 	if (r->gone || !fl_want_more(&r->want))
 		return;
-	if (r->queued && !r->waiting)
+	if (r->queued && (!r->waiting || fl_receiver_deaf(r, now_ns)))
 		return;
 	if (!r->queued) {
 		fl_loop_begin(&r->loop, r->want.last + 1);
@@ -366,17 +382,10 @@ static bool fl_receiver_silence(struct fl_receiver *r)
 	fl_loop_begin(&r->loop, r->want.last + 1);
 	if (++r->silent < FL_RECEIVER_SILENT_MAX)
 		return true;
-	/* until it asks again */
-	r->silent = 0;
+	/* until it asks again, and then as long as the last time */
+	r->silent = FL_RECEIVER_SILENT_MAX - 1;
 	r->want.credits = 0;
 	return false;
-}
-
-/* Many credits are out, and nothing has come back for long? Context: port's lock. */
-static bool fl_receiver_deaf(const struct fl_receiver *r, u64 now_ns)
-{
-	return fl_want_out(&r->want) >= FL_RECEIVER_OUT_MIN &&
-	       now_ns - r->heard_ns > fl_receiver_patience_ns(r);
 }
 
 /**

@@ -464,6 +464,25 @@ test_idle_flows()
 	done
 }
 
+# Three hundred connections ask for credit, each twice a second, and send nothing: another flow has
+# the line. With 64 credits after each of five silences, again at each request, it had .004 of it.
+test_promises()
+{
+	ip netns exec xb python3 ./promise.py take 6600 &
+	sleep 0.05
+	ip netns exec xr python3 ./promise.py 10.0.2.254 10.0.2.1 6600 300 500 &
+	sleep 0.7
+	requests=$(credit xb requests) given=$(credit xb given)
+	flow -c expresspass -b -1 -L 100 > /run/out || fault "no flow"
+	requests=$(($(credit xb requests) - requests)) given=$(($(credit xb given) - given))
+	echo "# beside $requests requests: $given credits, $(cat /run/out)"
+	expect "requests" $requests -ge 30
+	# 100 ms of the line are 11 MB
+	expect "bytes of who sends" "$(field received 0 /run/out)" -ge 10000000
+	ip netns pids xr | xargs -r kill
+	ip netns pids xb | xargs -r kill
+}
+
 # kB of the kernel's slabs that are in use
 slabs() { awk '/^SUnreclaim:/ { print $2 }' /proc/meminfo; }
 
@@ -825,6 +844,6 @@ else
 	run_tests 1 credit_pays_for_all accepted data_both_ways stock_buffers one_host held_data \
 		peer_without_credit path_eats data_loss credit_loss reordering duplicates not_prepared aborts no_way \
 		fast_open switch poor_peers mixed_mtu back_again \
-		forged idle_flows many_idle first_flow first_flow_of_long_path late_and_deferred cookies new_route other_port pacing \
+		forged idle_flows promises many_idle first_flow first_flow_of_long_path late_and_deferred cookies new_route other_port pacing \
 		credits_come_again outage large_credits_lost resets trace removal
 fi
