@@ -192,6 +192,7 @@ void fl_credit_cong_control(FL_CONG_CONTROL_ARGS)
 
 	if (!s)
 		return;
+	fl_unpace(sk);
 	fl_credit_widen(sk, rs->prior_in_flight);
 	if (s->ops->heard)
 		s->ops->heard(s);

@@ -304,6 +304,21 @@ static inline void fl_apply_wnd(struct sock *sk, u64 wnd, u32 extra_pkts,
 }
 
 /**
+ * fl_unpace() - let nothing pace a socket but its owner's SO_MAX_PACING_RATE
+ * @sk: the socket; caller holds its lock
+ *
+ * For controls that set no rate. The stack lowers the rate with SO_MAX_PACING_RATE and leaves it to
+ * the control to raise it again, so this is repeated.
+ */
+static inline void fl_unpace(struct sock *sk)
+{
+	unsigned long rate = READ_ONCE(sk->sk_max_pacing_rate);
+
+	if (READ_ONCE(sk->sk_pacing_rate) != rate)
+		WRITE_ONCE(sk->sk_pacing_rate, rate);
+}
+
+/**
  * fl_pace_wnd() - spread a window over a time
  * @sk: the socket, after fl_apply_wnd(); caller holds its lock
  * @wnd: window, packets << FL_WND_SHIFT, below 2^34 packets

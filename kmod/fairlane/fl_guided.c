@@ -48,14 +48,6 @@ u64 fl_guided_begin(struct sock *sk, struct fl_guided *g, u32 rtt_ns)
 }
 EXPORT_SYMBOL_GPL(fl_guided_begin);
 
-/* Nothing but acknowledgments bounds Reno, and nobody would move a rate that was left: the stack
- * leaves the pace to controls like these.
- */
-static void fl_guided_unpace(struct sock *sk)
-{
-	WRITE_ONCE(sk->sk_pacing_rate, READ_ONCE(sk->sk_max_pacing_rate));
-}
-
 /* Reno from here on, until an echo comes. */
 static void fl_guided_fall_back(struct sock *sk, struct fl_guided *g)
 {
@@ -63,16 +55,18 @@ static void fl_guided_fall_back(struct sock *sk, struct fl_guided *g)
 
 	WRITE_ONCE(g->telling, false);
 	WRITE_ONCE(tp->snd_ssthresh, max_t(u32, tcp_snd_cwnd(tp), 2));
-	fl_guided_unpace(sk);
 	fl_tel_note_fallback(sk);
 }
 
-/* Reno, as far as it concerns ACKs. Context: socket lock held. */
+/* Reno, as far as it concerns ACKs, which alone bound it: the stack leaves the pace to controls
+ * like these. Context: socket lock held.
+ */
 void fl_guided_reno_ack(struct sock *sk, const struct rate_sample *rs)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 	u32 acked = max_t(s32, rs->acked_sacked, 0);
 
+	fl_unpace(sk);
 	if (!acked || inet_csk(sk)->icsk_ca_state == TCP_CA_Recovery ||
 	    inet_csk(sk)->icsk_ca_state == TCP_CA_CWR || !tcp_is_cwnd_limited(sk))
 		return;
@@ -299,7 +293,7 @@ void fl_guided_init_sk(struct sock *sk, const struct fl_guided_ops *ops)
 	memset(gs, 0, sizeof(*gs));
 	gs->active = true;
 	/* the last control's rate may be one of a connection that had just begun */
-	fl_guided_unpace(sk);
+	fl_unpace(sk);
 	gs->fs = fl_sock_attach(sk, &ops->cc);
 	pf = fl_profile_for(sk, gs->fs);
 	g = kmem_cache_zalloc(*ops->cache, GFP_ATOMIC | __GFP_NOWARN);

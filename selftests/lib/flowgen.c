@@ -9,6 +9,7 @@
  *	fl_priority=P	by FL_SO_PRIORITY
  *	weight=W	by FL_SO_WEIGHT
  *	cc=NAME		congestion control
+ *	pace=R		SO_MAX_PACING_RATE of R MB/s; 0: none
  *	mbps=R		the application writes R Mbit/s; 0: nothing; -1: all it can
  *	inject=HEX	a segment with these options and no data to both ends
  *	udp=R		R Mbit/s of UDP from the first sender's namespace; FLOW is ignored
@@ -483,6 +484,9 @@ static void act(struct flow *f, double ms, const char *what)
 		f->budget = 0;
 	} else if (!strncmp(what, "cc", length)) {
 		set_cc(f->s.tx, text);
+	} else if (!strncmp(what, "pace", length)) {
+		set(f->s.tx, SOL_SOCKET, SO_MAX_PACING_RATE, value ? value * 1e6 : -1,
+		    "SO_MAX_PACING_RATE");
 	} else if (!strncmp(what, "inject", length)) {
 		inject(sender_ns(f), f->s.tx, f->s.rx, text);
 		inject(opt.to, f->s.rx, f->s.tx, text);

@@ -1198,11 +1198,26 @@ test_lost_acks_of_small_windows()
 	expect "flows that a timer made late" "$late" -le 12
 }
 
+# What SO_MAX_PACING_RATE had slowed is as fast as before when the owner takes it back, with the
+# controls that set no rate, too: those by credit, and Reno where nobody tells of queues.
+test_owner_paces()
+{
+	for what in $controls flexpass soze-untold; do
+		[ $what != soze-untold ] || in_ns cb sysctl -q -w net.fairlane.telemetry=0
+		flow -c ${what%-*} -b -1 -L 90 10:0:pace=2.5 20:0:mark 40:0:mark 40:0:pace=0 \
+			60:0:mark 90:0:mark > /run/a
+		# 20 ms at 20 Mbit/s are 50 kB and what had left before, 30 ms at 1 Gbit/s 3.5 MB
+		expect "bytes of $what in 20 ms while paced" "$(marked /run/a 40)" -le 200000
+		expect "bytes of $what in 30 ms afterwards" "$(marked /run/a 90)" -ge 2400000
+		in_ns cb sysctl -q -w net.fairlane.telemetry=2
+	done
+}
+
 trap 'drop_net' EXIT
 # The stack distrusts times below 1 us, and booting takes none here.
 sleep 0.01
 load || exit 1
-tests=${*:-addresses default_priority answers any_length untold_jitter untold_long_jitter told_noise dips priorities priority_change live_priority probes trace loss loss_and_base_rtt ack_loss lost_acks_of_small_windows reordering double_data dsack_count close_stopped switch trains
+tests=${*:-addresses default_priority answers any_length untold_jitter untold_long_jitter told_noise dips priorities priority_change live_priority probes trace loss loss_and_base_rtt ack_loss lost_acks_of_small_windows owner_paces reordering double_data dsack_count close_stopped switch trains
 	listener poor_peers outage base_rtt base_rtt_given base_rtt_agrees base_rtt_memory settings ledbat prioplus_ledbat one_way deadlines many_flows
 	ecn mixed_mtu path_change longer_route short_flows removal}
 run_tests 1 $tests
