@@ -25,9 +25,8 @@
 #define PP_PROBE_CAP_NS		NSEC_PER_MSEC
 #define PP_PROBE_CAP_SHORT_NS	(10 * NSEC_PER_USEC)
 
-/* A path has so many links, at least and at most. */
+/* A path has so many links at least, of the line's rate. Slower ones count as many. */
 #define PP_LINKS_MIN		2
-#define PP_LINKS_MAX		8
 
 /* Measured base RTT, ns; 0 = not yet. */
 static u32 pp_measured_base_ns(const struct pp_flow *fl, u64 line_bps)
@@ -39,8 +38,7 @@ static u32 pp_measured_base_ns(const struct pp_flow *fl, u64 line_bps)
 		/* a packet is longer by all its data but a byte, see pp_see_links() */
 		link_ns = div64_u64((tcp_sk(fl->sk)->mss_cache - 1ULL) * 8 * NSEC_PER_SEC,
 				    line_bps);
-		probe_ns += clamp_t(u64, fl->links_ns, PP_LINKS_MIN * link_ns,
-				    PP_LINKS_MAX * link_ns);
+		probe_ns += max_t(u64, fl->links_ns, PP_LINKS_MIN * link_ns);
 		base_ns = min_t(u64, base_ns, probe_ns);
 	}
 	return base_ns == FL_BASE_NONE ? 0 : base_ns;

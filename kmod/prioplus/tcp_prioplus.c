@@ -97,7 +97,8 @@ static void pp_refresh(struct pp_flow *fl, u32 delay_ns, u32 probe_delay_ns)
  * packet takes longer is its time on each link. Where other flows begin as well the packet meets
  * theirs, too, and at the next start other ones. So a time counts when the next start finds it
  * again, or PP_LINKS_SAME looks in a row with less than two packets in flight. A peer that delays
- * its ACKs can make it PP_LINKS_MAX links for this flow: nobody else is told.
+ * its ACKs can make it any number for this flow: no more than the shortest delay of a full packet
+ * says, and nobody else is told.
  * Context: ACK, socket lock held.
  */
 static noinline void pp_see_links(struct pp_flow *fl, u32 data_ns)

@@ -141,6 +141,25 @@ test_any_length()
 	done
 }
 
+# A line that is slower than the device, which nobody has told: a packet takes longer than that of ten
+# links as fast as the device, and the base RTT has that time in it.
+test_slower_line()
+{
+	as_it_comes
+	lablink-ctl set east netns cr rate 1gbit
+	lablink-ctl set e0 netns cb rate 1gbit
+	for cc in prioplus prioplus-ledbat; do
+		flow -c $cc -b -1 -L 300 > /run/a &
+		sleep 0.25
+		in_ns ca fairlane -j flow show dport 5000 > /run/show
+		wait
+		# 10 and 1 Gbit/s, 8 us and an ACK
+		expect "base RTT of $cc, ns" "$(jq '.[0].base_rtt_ns' /run/show)" -ge 22000
+		# of 35 MB
+		expect "bytes of $cc" "$(field received 0 /run/a)" -ge 9000000
+	done
+}
+
 # Bytes of the flow in the file $1 between its mark at $2 ms and the one before.
 marked() { awk -v ms="$2" '$2 == ms { for (i = 5; i < NF; i++) if ($i == "bytes") print $(i + 1) }' "$1"; }
 
@@ -1217,7 +1236,7 @@ trap 'drop_net' EXIT
 # The stack distrusts times below 1 us, and booting takes none here.
 sleep 0.01
 load || exit 1
-tests=${*:-addresses default_priority answers any_length untold_jitter untold_long_jitter told_noise dips priorities priority_change live_priority probes trace loss loss_and_base_rtt ack_loss lost_acks_of_small_windows owner_paces reordering double_data dsack_count close_stopped switch trains
+tests=${*:-addresses default_priority answers any_length slower_line untold_jitter untold_long_jitter told_noise dips priorities priority_change live_priority probes trace loss loss_and_base_rtt ack_loss lost_acks_of_small_windows owner_paces reordering double_data dsack_count close_stopped switch trains
 	listener poor_peers outage base_rtt base_rtt_given base_rtt_agrees base_rtt_memory settings ledbat prioplus_ledbat one_way deadlines many_flows
 	ecn mixed_mtu path_change longer_route short_flows removal}
 run_tests 1 $tests
