@@ -162,11 +162,11 @@ struct fl_pacer_ops {
 
 /**
  * struct fl_pacer - a port of the host that gives credit
- * @list: all ports
+ * @hash: of all ports
  * @net: its namespace, as long as a receiver is left
  * @ifindex: of the device
  * @ops: of its flows
- * @users: receivers; the list's lock
+ * @users: receivers; the table's lock
  * @lock: of what follows, and of the receivers
  * @turn: its clock
  * @queue: receivers, by when they are due
@@ -175,7 +175,7 @@ struct fl_pacer_ops {
  * @rcu: for those who have found it through a receiver
  */
 struct fl_pacer {
-	struct list_head list;
+	struct hlist_node hash;
 	const struct net *net;
 	int ifindex;
 	const struct fl_pacer_ops *ops;

@@ -7,7 +7,10 @@
  *
  * The timer takes the first flow, lets it put itself back, and sends without the lock.
  */
+#include <linux/hashtable.h>
+#include <linux/jhash.h>
 #include <linux/module.h>
+#include <net/netns/hash.h>
 
 #include "compat/compat.h"
 #include "credit/credit.h"
@@ -15,7 +18,8 @@
 /* Credits that a run of the timer may give: it lets others have the processor. */
 #define FL_PACER_RUN	16
 
-static LIST_HEAD(fl_pacers);
+/* By namespace and device, of which root of a user namespace can have thousands. */
+static DEFINE_HASHTABLE(fl_pacers, 8);
 static DEFINE_SPINLOCK(fl_pacers_lock);
 
 /* Have the timer fire when the first in the queue is due. Context: port's lock. */
@@ -111,6 +115,11 @@ static enum hrtimer_restart fl_pacer_fire(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
+static u32 fl_pacer_key(const struct net *net, int ifindex)
+{
+	return jhash_1word(ifindex, net_hash_mix(net));
+}
+
 static struct fl_pacer *fl_pacer_new(const struct net *net, int ifindex,
 				     const struct fl_pacer_ops *ops)
 {
@@ -140,15 +149,16 @@ static struct fl_pacer *fl_pacer_new(const struct net *net, int ifindex,
 struct fl_pacer *fl_pacer_get(const struct net *net, int ifindex,
 			      const struct fl_pacer_ops *ops)
 {
+	u32 key = fl_pacer_key(net, ifindex);
 	struct fl_pacer *p;
 
 	spin_lock_bh(&fl_pacers_lock);
-	list_for_each_entry(p, &fl_pacers, list)
+	hash_for_each_possible(fl_pacers, p, hash, key)
 		if (p->net == net && p->ifindex == ifindex)
 			goto found;
 	p = fl_pacer_new(net, ifindex, ops);
 	if (p)
-		list_add(&p->list, &fl_pacers);
+		hash_add(fl_pacers, &p->hash, key);
 found:
 	if (p)
 		p->users++;
@@ -169,7 +179,7 @@ void fl_pacer_put(struct fl_pacer *p)
 	spin_lock_bh(&fl_pacers_lock);
 	last = !--p->users;
 	if (last)
-		list_del(&p->list);
+		hash_del(&p->hash);
 	spin_unlock_bh(&fl_pacers_lock);
 	if (!last)
 		return;
