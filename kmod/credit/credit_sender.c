@@ -660,7 +660,7 @@ static bool fl_sender_is_lossy(struct fl_sender *s)
 	s64 paid = (s64)lost - (s->red_segs - s->judged_reds);
 
 	if (segs < FL_SENDER_JUDGED_SEGS)
-		return s->lossy >= FL_SENDER_LOSSY_TIMES;
+		return false;
 	s->judged_delivered = tp->delivered;
 	s->judged_lost = fl_sender_lost(s->node.sk);
 	s->judged_reds = s->red_segs;

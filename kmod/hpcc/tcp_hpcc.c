@@ -18,7 +18,8 @@
  * for longer has room for them beside (lib/hold.h): a lone flow had .42 of its line otherwise.
  *
  * Losses halve the rate once for each recovery, a timeout leaves a quarter; CE marks are
- * left to the load. After a pause of 16 RTTs a flow starts with the initial window.
+ * left to the load. After a loss in a queue that no port tells of, the window is the paper's
+ * (hp_window()). After a pause of 16 RTTs a flow starts with the initial window.
  */
 #include <linux/module.h>
 #include <net/tcp.h>
@@ -33,7 +34,9 @@
 #define HP_PER_RATE_SHIFT	44
 #define HP_PER_RATE_MORE_SHIFT	31
 
-/* An RTT that exceeds the one without queues by more has a queue in it, ns. */
+/* An RTT that exceeds the one without queues by more, and by a train, has a queue in it, ns.
+ * Chosen: a port that loses packets has a longer one, 80 us with 100 kB on 10 Gbit/s.
+ */
 #define HP_UNTOLD_NS		10000
 
 static struct kmem_cache *hp_cache;

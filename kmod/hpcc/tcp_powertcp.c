@@ -10,7 +10,8 @@
  * the RTT without queues, and two packets for delayed ACKs. The paper's window is two thirds of
  * that and sets the rate, a whole number of packets, of which there may be few. Of 40 set-ups of
  * the space powertcp/basic 27 are good with the paper's, 32 with this and 31 with twice the
- * paper's.
+ * paper's. After a loss in a queue that no port tells of, the window is two thirds of that
+ * (core/hpcc.c, (5)).
  *
  * Ports that stamp loads instead are understood: a load is a power that does not see whether the
  * queue grows.
