@@ -39,17 +39,23 @@
  *     additive increase, W_AI / 2 a round trip, and multiplicative decrease, until a port tells
  *     that it is full. Flows that begin together have added up to any number of lines before the
  *     first loss is seen, and a half of that is not enough: what comes through is.
+ *
+ * (6) A loss takes 1 / (2 w^(1/4)) of the rate, 3/4 at most. Flows that all lose packets whenever a
+ *     queue is full have rates as w^1.25 then, flows that lose packets in the ratio of what they
+ *     send as w^.625. With a half for all of them a weight of 4 had 2.3 to 3.0 times the bytes of a
+ *     weight of 1 (3 flows, a queue of 40 packets that nobody tells of, 1 Gbit/s, 1 ms), with
+ *     1 / (2 sqrt(w)) 8.2 to 9.4 times, with this 3.7 to 4.4 times.
  */
 #include "hpcc.h"
 #include "lib/isqrt.h"
 
 /* Rates are line / 2^16 at least. */
 #define HP_MIN_SHIFT		16
-/* After a loss this part of the rate is left, after a timeout that one. */
-#define HP_LOSS_SHIFT		1
+/* After a timeout this part of the rate is left, and at least after a loss. */
 #define HP_TIMEOUT_SHIFT	2
-/* Fractional bits of the square root of a part. */
+/* Fractional bits of the square root of a part, and of roots of a weight. */
 #define HP_ROOT_SHIFT		10
+#define HP_CUT_SHIFT		10
 
 static u64 hp_bounded(const struct hp_par *par, u64 rate)
 {
@@ -66,6 +72,7 @@ void hp_par_init(struct hp_par *par, const struct hp_conf *cf)
 	u32 eta = clamp_t(u32, cf->eta_permille, HP_ETA_MIN_PERMILLE, HP_ETA_MAX_PERMILLE);
 	u32 weight = clamp_t(u32, cf->weight_milli, 1, HP_WEIGHT_MAX_MILLI);
 	u32 flows = clamp_t(u32, cf->flows, 1, HP_FLOWS_MAX);
+	u32 root;
 
 	par->max_bytes = max_t(u64, cf->line_bps / 8, 125000);
 	par->min_bytes = max_t(u64, par->max_bytes >> HP_MIN_SHIFT, 1);
@@ -74,6 +81,11 @@ void hp_par_init(struct hp_par *par, const struct hp_conf *cf)
 				   HP_WEIGHT_ONE_MILLI);
 	par->step_bytes = div_u64(par->whole_bytes, 1000) * max_t(u32, 1000 - eta, 1);
 	par->step_bytes = clamp_t(u64, par->step_bytes, 1, par->max_bytes);
+	/* 1 / (2 w^(1/4)) (6): below 2^20 * 2^20 */
+	root = fl_isqrt(((u64)weight << (2 * HP_ROOT_SHIFT)) / HP_WEIGHT_ONE_MILLI);
+	root = fl_isqrt((u64)root << HP_ROOT_SHIFT);
+	par->cut_q10 = min_t(u32, (BIT(HP_CUT_SHIFT + HP_ROOT_SHIFT) >> 1) / root,
+			     BIT(HP_CUT_SHIFT) - (BIT(HP_CUT_SHIFT) >> HP_TIMEOUT_SHIFT));
 	par->eta = (eta << FL_LOAD_HOST_SHIFT) / 1000;
 	par->stages = min_t(u32, cf->stages, HP_STAGES_MAX);
 }
@@ -178,8 +190,10 @@ EXPORT_SYMBOL_GPL(hp_on_load);
  */
 void hp_on_loss(struct hp_core *hp, const struct hp_par *par, bool timeout, u64 untold)
 {
-	u64 rate = hp->rate >> (timeout ? HP_TIMEOUT_SHIFT : HP_LOSS_SHIFT);
+	u64 rate = hp->rate >> HP_TIMEOUT_SHIFT;
 
+	if (!timeout)
+		rate = hp->rate - ((hp->rate * par->cut_q10) >> HP_CUT_SHIFT);
 	if (untold && !hp->untold)
 		rate = min_t(u64, rate, untold);
 	hp->rate = hp_bounded(par, rate);

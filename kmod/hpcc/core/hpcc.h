@@ -45,6 +45,7 @@ struct hp_conf {
  * @whole_bytes: w line / N: below this rate steps become smaller, bytes/s
  * @eta: load to steer for, << FL_LOAD_HOST_SHIFT
  * @stages: round trips with additive steps alone
+ * @cut_q10: part of the rate that a loss takes, 1024 is all
  */
 struct hp_par {
 	u64 max_bytes;
@@ -53,6 +54,7 @@ struct hp_par {
 	u64 whole_bytes;
 	u32 eta;
 	u32 stages;
+	u32 cut_q10;
 };
 
 /**

@@ -141,6 +141,28 @@ TEST(losses)
 	CHECK_EQ(hp.reference, hp.rate);
 }
 
+/* Heavier flows lose a smaller part. */
+TEST(losses_by_weight)
+{
+	static const struct { u32 weight_milli, left_permille; } of[] = {
+		{ 1, 250 }, { 62, 250 }, { 1000, 500 }, { 16000, 750 },
+		{ HP_WEIGHT_MAX_MILLI, 911 },
+	};
+	struct hp_conf cf = paper;
+	struct hp_core hp;
+	struct hp_par par;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(of); i++) {
+		cf.weight_milli = of[i].weight_milli;
+		hp_par_init(&par, &cf);
+		hp_init(&hp, &par, LINE);
+		hp_on_loss(&hp, &par, false, 0);
+		CHECK(hp.rate <= LINE * of[i].left_permille / 1000 + LINE / 1000);
+		CHECK(hp.rate >= LINE * of[i].left_permille / 1000 - LINE / 1000);
+	}
+}
+
 /* After a loss that no load explains: steps alone, whatever others tell, until a port is full. */
 TEST(untold_losses)
 {

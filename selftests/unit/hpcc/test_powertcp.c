@@ -90,12 +90,17 @@ TEST(rise)
 TEST(untold_losses)
 {
 	u64 rate;
+	int i;
 
 	start(LINE);
 	hp_on_loss(&hp, &par, false, ~0ULL);
 	rate = hp.rate;
-	pt_on_power(&hp, &par, pt_gamma(1000), PT_POWER_ONE / 4, true, false);
-	CHECK(near(hp.rate, rate + par.step_bytes));
+	/* half of a step in a round trip, of one ACK or of ten */
+	pt_on_power(&hp, &par, pt_gamma(100), PT_POWER_ONE / 4, true, false);
+	CHECK_EQ(hp.rate, rate + par.step_bytes / 2);
+	for (i = 1; i <= 10; i++)
+		pt_on_power(&hp, &par, pt_gamma(100), PT_POWER_ONE / 4, i == 10, false);
+	CHECK_EQ(hp.rate, rate + 2 * (par.step_bytes / 2));
 	pt_on_power(&hp, &par, pt_gamma(1000), PT_POWER_ONE, true, false);
 	rate = hp.rate;
 	pt_on_power(&hp, &par, pt_gamma(1000), PT_POWER_ONE / 4, true, false);
