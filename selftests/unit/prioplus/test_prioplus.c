@@ -514,6 +514,40 @@ TEST(settled_flow_remembers_for_a_while)
 	CHECK_EQ(flow.in_channel, 0);
 }
 
+/* Where noise that was told may be all of the delay, a known #flow does not grow by it. */
+TEST(noise_is_not_flows)
+{
+	struct pp_conf cf = conf;
+	int i;
+
+	cf.noise_ns = 40000;
+	now_ns = 1000000000;
+	CHECK_EQ(pp_chan_init(&chan, &cf, 0), 0);
+	CHECK_LT(0u, chan.own_noise_ns);
+	pp_init(&flow, &fl_swift_ops, now_ns, seq);
+	CHECK_EQ(probe(0, 0), PP_RESUME);
+	flow.flows_known = 1;
+	flow.flows_q8 = 12 << PP_FLOWS_SHIFT;
+	/* 56 packets in flight, of which noise of 40 us may be 40: 8 to 28 flows with two each */
+	for (i = 0; i < 80; i++) {
+		flow.wnd = PKTS(2);
+		rtt(43000);
+	}
+	CHECK_EQ(flow.in_channel, PP_IN_CHANNEL_MAX);
+	CHECK_EQ(flow.flows_q8, 12u << PP_FLOWS_SHIFT);
+	/* 16 to 56 flows with one, 3.5 at most with 16 */
+	for (i = 0; i < 80; i++) {
+		flow.wnd = PKTS(1);
+		rtt(43000);
+	}
+	CHECK(flow.flows_q8 > 15 << PP_FLOWS_SHIFT && flow.flows_q8 <= 17 << PP_FLOWS_SHIFT);
+	for (i = 0; i < 80; i++) {
+		flow.wnd = PKTS(16);
+		rtt(43000);
+	}
+	CHECK(flow.flows_q8 < 4 << PP_FLOWS_SHIFT);
+}
+
 TEST(kept_from_beginning_is_as_stopped)
 {
 	start(3, false, 0);
