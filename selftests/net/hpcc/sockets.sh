@@ -4,7 +4,8 @@
 #
 # HPCC on live sockets, in virtual time, or the control $CC with ports that stamp $STAMP, of whose
 # flows each has $FAIR permille of the mean;
-# lib/guided.sh has the topology. Names of tests as arguments select. $MODULES is the modules' folder.
+# lib/guided.sh has the topology. Names of tests as arguments select,
+# without them $LEAVE has those to leave out. $MODULES is the modules' folder.
 set -u
 # shellcheck disable=SC1090,SC1091 # guest.sh is looked at by itself
 . "${LIB:?the file selftests/lib/guest.sh}"
@@ -135,4 +136,7 @@ test_trains()
 sleep 0.01
 load_modules fairlane tcp_$cc tcp_soze || exit 1
 tests=${*:-both_families no_telemetry silent_port mixed both_ways any_load jitter longer_route untold_queue short_untold_queue trains settings_while_it_runs}
+[ $# -gt 0 ] || for name in ${LEAVE:-}; do
+	tests=$(echo " $tests " | sed "s/ $name / /")
+done
 run_tests 1 $tests
