@@ -53,6 +53,10 @@
 #define FL_SENDER_LOSSY_TIMES	4
 /* Credits of a receiver's that may be lost in a row: others' numbers are not believed. */
 #define FL_SENDER_AHEAD_MAX	16384
+/* ACKs that overtake others tell of so many marks less, at most: what tells of fewer is right, and
+ * what was heard before was not.
+ */
+#define FL_SENDER_OLD_MARKS	64
 
 /* Does the stack keep back a last segment that is not full (tcp_nagle_test())? */
 static bool fl_sender_holds_rest(const struct sock *sk)
@@ -426,13 +430,15 @@ void fl_sender_seen(struct sock *sk, const struct fl_credit_msg *m)
 {
 	struct fl_credit_node *node = fl_credit_find(sk, FL_CREDIT_SENDS);
 	struct fl_sender *s;
+	s32 marks;
 
 	if (!node)
 		return;
 	s = fl_sender_of(node);
 	if (fl_credit_reds_ahead(m->reds, READ_ONCE(s->heard_reds)) > 0)
 		WRITE_ONCE(s->heard_reds, m->reds);
-	if (fl_credit_reds_ahead(m->marks, READ_ONCE(s->heard_marks)) > 0)
+	marks = fl_credit_reds_ahead(m->marks, READ_ONCE(s->heard_marks));
+	if (marks > 0 || marks < -FL_SENDER_OLD_MARKS)
 		WRITE_ONCE(s->heard_marks, m->marks);
 }
 

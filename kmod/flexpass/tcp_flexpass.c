@@ -30,13 +30,11 @@
  * @flow: what all have that send by credit; the first
  * @wnd: what leaves without credit; of layering, what may be in flight
  * @lost: tp->lost when @wnd was told of losses
- * @counted: the receiver has told a count of what this flow has sent
  */
 struct flexpass {
 	struct fl_credit_flow flow;
 	struct fp_window wnd;
 	u32 lost;
-	bool counted;
 };
 
 FL_CREDIT_WITHOUT(tcp_flexpass_reno, "flexpass-reno");
@@ -70,10 +68,16 @@ static u32 flexpass_unsure(const struct fl_sender *s)
 	return s->red_segs - flexpass_of(s)->wnd.seen;
 }
 
-/* Marks that the receiver has told of since the last time. */
-static u32 flexpass_marks(const struct fl_sender *s, const struct fp_window *w)
+/* Marks that the receiver has told of. Fewer than before, and what was told before was false
+ * (fl_sender_seen()): nothing is known of the time between.
+ */
+static u32 flexpass_marks(const struct fl_sender *s, struct fp_window *w)
 {
-	return max(fl_credit_reds_ahead(READ_ONCE(s->heard_marks), w->marks), 0);
+	s32 marks = fl_credit_reds_ahead(READ_ONCE(s->heard_marks), w->marks);
+
+	if (marks < 0)
+		fp_window_move(w, 0, w->marks + marks);
+	return w->marks + max(marks, 0);
 }
 
 static bool flexpass_loss(struct flexpass *fp)
@@ -85,23 +89,19 @@ static bool flexpass_loss(struct flexpass *fp)
 	return loss;
 }
 
-/* The receiver has told of @reds more. Where the socket has been FlexPass' before, it still has
- * that one's count, and believes only larger ones: ours go on from there. Else no red segment
- * would ever be seen, and the window would stay full.
+/* The receiver has told of @reds more. More than were sent, and its count is another's: the
+ * socket has been FlexPass' before, or somebody on the path has changed a number. It believes only
+ * larger ones: ours go on from there. Else no red segment would ever be seen, and the window would
+ * stay full.
  */
 static void flexpass_count(struct fl_sender *s, s32 reds)
 {
-	struct flexpass *fp = flexpass_of(s);
-	struct fp_window *w = &fp->wnd;
+	struct fp_window *w = &flexpass_of(s)->wnd;
 
-	if (reds <= 0 || fp->counted)
+	if (reds <= 0 || (u32)reds <= flexpass_unsure(s))
 		return;
-	if ((u32)reds <= flexpass_unsure(s)) {
-		fp->counted = true;
-		return;
-	}
 	s->red_segs += reds;
-	fp_window_move(w, reds, w->marks + flexpass_marks(s, w));
+	fp_window_move(w, reds, flexpass_marks(s, w));
 }
 
 /* What the receiver has told since the last ACK. */
@@ -114,13 +114,11 @@ static void flexpass_heard(struct fl_sender *s)
 
 	flexpass_count(s, fl_credit_reds_ahead(heard, w->seen));
 	reds = fl_credit_reds_ahead(heard, w->seen);
-	/* nobody is believed to have seen what was not sent; TCP knows when all has come */
+	/* TCP knows when all has come */
 	if (!tcp_sk(s->node.sk)->packets_out)
 		reds = flexpass_unsure(s);
-	else if (reds < 0 || (u32)reds > flexpass_unsure(s))
-		reds = 0;
-	fp_window_update(w, s->red_segs, w->seen + reds,
-			 w->marks + flexpass_marks(s, w), flexpass_loss(fp));
+	fp_window_update(w, s->red_segs, w->seen + max(reds, 0), flexpass_marks(s, w),
+			 flexpass_loss(fp));
 }
 
 static void flexpass_timeout(struct fl_sender *s)
@@ -150,8 +148,7 @@ static void flexpass_ly_heard(struct fl_sender *s)
 	/* what counted as lost may count as in flight again */
 	if ((s32)(seen - w->seen) < 0)
 		seen = w->seen;
-	fp_window_update(w, sent, seen, w->marks + flexpass_marks(s, w),
-			 flexpass_loss(fp));
+	fp_window_update(w, sent, seen, flexpass_marks(s, w), flexpass_loss(fp));
 }
 
 static void flexpass_ly_timeout(struct fl_sender *s)

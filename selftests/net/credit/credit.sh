@@ -456,6 +456,39 @@ test_forged()
 	done
 }
 
+# lied DEV TYPE ADD WHAT: two flows, and for 10 ms somebody behind DEV adds ADD to what the first one's
+# options of a TYPE say. 50 ms later each has what it had, or nearly.
+lied()
+{
+	marks='40:all:mark 70:all:mark 130:all:mark 160:all:mark'
+	flow -c flexpass -b -1 $marks > /run/a &
+	flow -c flexpass -p 5001 -b -1 $marks > /run/b &
+	sleep 0.07
+	[ $1 = west ] && at=20 || at=22
+	tc -n xr qdisc replace dev $1 clsact
+	tc -n xr filter add dev $1 egress protocol ip u32 match u16 5000 0xffff at $at \
+		match u32 0xfd004658 0xff00ffff at 40 match u32 $2 0xf0000000 at 44 \
+		action pedit ex munge offset 44 u32 add $3 pipe action csum tcp || fault "no filter"
+	sleep 0.01
+	hits=$(tc -n xr -s -j filter show dev $1 egress | jq '[.[].options.actions[]?.stats.packets] | max')
+	tc -n xr qdisc del dev $1 clsact
+	wait
+	echo "# $4, $hits times: $(mark_bytes /run/a 2) and $(mark_bytes /run/b 2), then $(mark_bytes /run/a 4) and $(mark_bytes /run/b 4) bytes"
+	expect "false $4" $hits -ge 10
+	for f in a b; do
+		expect "bytes after false $4" "$(mark_bytes /run/$f 4)" -ge $(($(mark_bytes /run/$f 2) * 7 / 10))
+	done
+}
+
+# Counts of red segments and of marks that were false are forgotten.
+test_lies()
+{
+	lablink-ctl set east netns xr delay 500us || fault "no delay"
+	lied west 0x60000000 0x03e80000 "counts of what has come"
+	lied west 0x60000000 4000 "counts of marks"
+	lied east 0x50000000 0x03e80000 "counts of what was sent"
+}
+
 test_idle_flows()
 {
 	for cc in $controls; do
@@ -844,6 +877,6 @@ else
 	run_tests 1 credit_pays_for_all accepted data_both_ways stock_buffers one_host held_data \
 		peer_without_credit path_eats data_loss credit_loss reordering duplicates not_prepared aborts no_way \
 		fast_open switch poor_peers mixed_mtu back_again \
-		forged idle_flows promises many_idle first_flow first_flow_of_long_path late_and_deferred cookies new_route other_port pacing \
+		forged lies idle_flows promises many_idle first_flow first_flow_of_long_path late_and_deferred cookies new_route other_port pacing \
 		credits_come_again outage large_credits_lost resets trace removal
 fi
