@@ -15,6 +15,8 @@
 #define PP_OWN_PARTS		3
 /* Round trips above the limit that a flow whose ACKs wait endures. */
 #define PP_ENDURE_RTTS		3
+/* In flight where probes are not answered, at least; packets. */
+#define PP_FALLBACK_PKTS	2
 
 /* Do so many ACKs wait that round trips are no measure? */
 static bool pp_waits_behind(const struct pp_flow *fl)
@@ -107,11 +109,18 @@ static bool pp_endures(struct pp_flow *fl, const struct fl_sample *s,
 enum pp_verdict pp_decide_rare(struct pp_flow *fl, const struct fl_sample *s,
 			       const struct rate_sample *rs)
 {
+	enum pp_verdict verdict;
 	struct pp_chan chan;
 
 	if (!fl->fallback && !(fl->tel && pp_endures(fl, s, rs)))
 		return pp_on_ack(&fl->core, fl->chan, s);
 	chan = *fl->chan;
 	chan.limit_ns = U32_MAX;
-	return pp_on_ack(&fl->core, &chan, s);
+	verdict = pp_on_ack(&fl->core, &chan, s);
+	/* A receiver keeps the ACK of a packet that came alone, which would be a queue of 40 ms
+	 * with each packet. No probe draws it here; a second packet does.
+	 */
+	if (fl->fallback && !fl->opened)
+		fl->core.wnd = max_t(u64, fl->core.wnd, PP_FALLBACK_PKTS * FL_WND_ONE);
+	return verdict;
 }

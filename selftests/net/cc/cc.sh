@@ -673,7 +673,16 @@ test_poor_peers()
 	sleep 0.02
 	expect "without SACK" "$(fairlane -n ca -j flow show dport 5001 | jq -r '.[].state')" = fallback
 	wait
+	# Nor one to draw ACKs that receivers delay, on a line whose rate nobody has told.
+	as_it_comes
+	lablink-ctl set east netns cr rate 1gbit
+	for cc in prioplus prioplus-ledbat; do
+		flow -c $cc -p 5001 -b -1 -L 100 > /run/a
+		# cubic has 11 MB
+		expect "bytes of $cc without SACK" "$(field received 0 /run/a)" -ge 2500000
+	done
 	in_ns cb sysctl -q -w net.ipv4.tcp_sack=1
+	net
 	tc -n ca qdisc replace dev e0 clsact
 	tc -n ca filter add dev e0 egress protocol ip pref 1 u32 \
 		match ip protocol 6 0xff match u16 53 0xffff at 2 action drop
