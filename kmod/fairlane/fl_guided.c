@@ -107,6 +107,9 @@ void fl_guided_set_state(struct sock *sk, u8 new_state)
 	if (new_state != TCP_CA_Recovery && new_state != TCP_CA_Loss &&
 	    new_state != TCP_CA_CWR)
 		return;
+	if (g && new_state != TCP_CA_CWR)
+		g->lossy = fl_losses_many(&g->losses, tp->delivered, tp->lost,
+					  (u32)tp->tcp_mstamp);
 	if (g && g->telling) {
 		fl_guided_ops_of(g)->cut(sk, g, new_state);
 		fl_guided_ops_of(g)->apply(sk, inet_csk_ca(sk), g);
@@ -117,6 +120,16 @@ void fl_guided_set_state(struct sock *sk, u8 new_state)
 	}
 }
 EXPORT_SYMBOL_GPL(fl_guided_set_state);
+
+/* An ACK in a recovery. Context: socket lock held. */
+void fl_guided_recovers(struct sock *sk, struct fl_guided *g)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	if (fl_losses_last(&g->losses, tp->delivered, tp->lost, tp->tcp_mstamp, tp->srtt_us >> 3))
+		fl_guided_set_state(sk, TCP_CA_Recovery);
+}
+EXPORT_SYMBOL_GPL(fl_guided_recovers);
 
 /**
  * fl_guided_renew() - a window of the smallest RTT ends, or there is a dip (lib/renew.h)

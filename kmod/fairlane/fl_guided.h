@@ -16,6 +16,7 @@
 #include "fl_sock.h"
 #include "fl_telemetry.h"
 #include "lib/hold.h"
+#include "lib/losses.h"
 #include "lib/renew.h"
 
 /* With the times of so many packets known, no others are noted. */
@@ -37,6 +38,7 @@
  * @set_base_ns: base RTT by settings, ns; 0: none
  * @hold: what ACKs say of a path that holds packets
  * @renew: what RTTs say of a path that has become longer
+ * @losses: what was lost
  * @gen: of profile and settings
  * @gso_segs: most segments in a packet; while @telling the control's @apply sets it
  * @set_segs: no more than the profile says
@@ -46,6 +48,7 @@
  * @mss: that the control's parameters are for
  * @telling: echoes come: this is the control, not Reno
  * @ever: they have come once
+ * @lossy: losses tell of a rate, whether or not RTTs tell of a queue
  * @tells: tel->tells that was seen
  * @nears: tel->nears that was seen
  * @ordered: nothing was out of order at the last ACK
@@ -66,6 +69,7 @@ struct fl_guided {
 	u32 set_base_ns;
 	struct fl_hold hold;
 	struct fl_renew renew;
+	struct fl_losses losses;
 	u32 gen;
 	u32 una;
 	u32 dip_seq;
@@ -73,6 +77,7 @@ struct fl_guided {
 	u16 mss;
 	bool telling;
 	bool ever;
+	bool lossy;
 	u8 tells;
 	u8 nears;
 	u8 gso_segs;
@@ -161,6 +166,7 @@ void fl_guided_unregister(struct tcp_congestion_ops *ca, struct fl_settings *tab
 void fl_guided_init_sk(struct sock *sk, const struct fl_guided_ops *ops);
 void fl_guided_release(struct sock *sk);
 void fl_guided_set_state(struct sock *sk, u8 new_state);
+void fl_guided_recovers(struct sock *sk, struct fl_guided *g);
 void fl_guided_cwnd_event(struct sock *sk, enum tcp_ca_event event);
 u32 fl_guided_ssthresh(struct sock *sk);
 u32 fl_guided_undo_cwnd(struct sock *sk);
@@ -346,6 +352,8 @@ static __always_inline void fl_guided_ack(struct sock *sk, const struct rate_sam
 		fl_guided_remember(sk, &gs->rtt);
 		return;
 	}
+	if (unlikely(inet_csk(sk)->icsk_ca_state == TCP_CA_Recovery) && g->telling)
+		fl_guided_recovers(sk, g);
 	if (heard)
 		ops->heard(sk, gs, g, rs, rtt_ns, heard);
 	else

@@ -202,8 +202,9 @@ u32 hp_explained_ns(const struct fl_guided_sock *gs, const struct fl_guided *g)
 }
 EXPORT_SYMBOL_GPL(hp_explained_ns);
 
-/* RTTs show a queue, and no port tells that it is full. Context: socket lock held. Return:
- * what came through in the last RTT, bytes on the line a second; 0: there is no such queue.
+/* RTTs show a queue, or losses a rate, and no port tells that it is full. Context: socket lock
+ * held. Return: what came through in the last RTT, bytes on the line a second; 0: there is no
+ * such queue.
  */
 u64 hp_untold(const struct sock *sk, const struct fl_guided *g)
 {
@@ -212,7 +213,7 @@ u64 hp_untold(const struct sock *sk, const struct fl_guided *g)
 	u64 base_ns = hp_base_ns(g);
 
 	/* what comes last in a train has waited for the rest of it */
-	if (fl->rtt_ns <= base_ns + (base_ns >> HP_TRAIN_SHIFT) + HP_UNTOLD_NS ||
+	if ((fl->rtt_ns <= base_ns + (base_ns >> HP_TRAIN_SHIFT) + HP_UNTOLD_NS && !g->lossy) ||
 	    hp_explained_ns(inet_csk_ca(sk), g))
 		return 0;
 	if (!tp->rate_interval_us)

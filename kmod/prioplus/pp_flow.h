@@ -10,6 +10,7 @@
 #include <net/tcp.h>
 
 #include "lib/hold.h"
+#include "lib/losses.h"
 #include "prioplus/core/prioplus.h"
 #include "fairlane/fl_sock.h"
 #include "fairlane/fl_telemetry.h"
@@ -157,6 +158,7 @@ struct pp_flow {
 	u32 silent_least_ns;
 	u32 silent_most_ns;
 	struct fl_hold hold;
+	struct fl_losses losses;
 	u32 longer_ns;
 	union {
 		u32 open_ns;

@@ -125,6 +125,38 @@ static noinline void pp_see_links(struct pp_flow *fl, u32 data_ns)
 	fl->mss = 0; /* for pp_refresh() to look again */
 }
 
+/* Losses. Context: socket lock held, softirq or timer. */
+static void pp_set_state(struct sock *sk, u8 new_state)
+{
+	struct pp_flow *fl = pp_flow_of(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+	u32 window_pkts;
+	bool many;
+
+	if (!fl || (new_state != TCP_CA_Recovery && new_state != TCP_CA_Loss))
+		return;
+	window_pkts = min_t(u64, tp->packets_out, fl->core.wnd >> FL_WND_SHIFT);
+	pp_on_loss(&fl->core, fl->chan, ktime_get_ns(),
+		   (tp->srtt_us >> 3) * NSEC_PER_USEC,
+		   new_state == TCP_CA_Loss ? FL_LOSS_TIMEOUT : FL_LOSS_FAST);
+	many = fl_losses_many(&fl->losses, tp->delivered, tp->lost, (u32)tp->tcp_mstamp);
+	fl_losses_cut(&fl->losses, many, window_pkts);
+	fl->rare |= !!fl->losses.most_pkts;
+	/* tcp_enter_loss() has given a window to a flow that must not send */
+	if (fl->core.stopped)
+		pp_apply(fl);
+}
+
+/* An ACK in a recovery. Context: socket lock held. */
+static void pp_recovers(struct pp_flow *fl)
+{
+	const struct tcp_sock *tp = tcp_sk(fl->sk);
+
+	if (!fl->core.stopped && fl_losses_last(&fl->losses, tp->delivered, tp->lost,
+						tp->tcp_mstamp, tp->srtt_us >> 3))
+		pp_set_state(fl->sk, TCP_CA_Recovery);
+}
+
 /* Once an RTT, or at once where it cannot wait: a base RTT below all that is known,
  * or a turn of windows. @full_ns: delay of this ACK if it is of full packets, ns; 0 =
  * it is not. Context: ACK, socket lock held.
@@ -143,6 +175,8 @@ static noinline void pp_look(struct pp_flow *fl, u32 full_ns,
 	} else if (unlikely(fl->fallback)) {
 		pp_probe_again(fl);
 	}
+	if (unlikely(inet_csk(fl->sk)->icsk_ca_state == TCP_CA_Recovery))
+		pp_recovers(fl);
 	ps->look_seq = tcp_sk(fl->sk)->snd_nxt;
 	pf = fl_profile_for(fl->sk, fl->fs);
 	if (READ_ONCE(pf->line_rate_measured) &&
@@ -174,7 +208,7 @@ static bool pp_usual(const struct pp_flow *fl)
 	const struct pp_sock *ps = pp_sock_of(fl);
 
 	return !fl->core.stopped && !fl->tel && !fl->extra_ns &&
-	       !fl->fallback && !fl->stale_pkts && !ps->dip_end_ns &&
+	       !fl->fallback && !fl->stale_pkts && !fl->losses.most_pkts && !ps->dip_end_ns &&
 	       !ps->base.turned && !fl->held_look_acks && !fl->chan->held_ns &&
 	       !fl->chan->paced && fl->timer_for != PP_TIMER_NONE;
 }
@@ -496,6 +530,10 @@ static noinline void pp_take_rare(struct pp_flow *fl, struct fl_sample *s,
 		if (pp_decide(fl, s, rs) == PP_STOP)
 			pp_has_stopped(fl, s->delay_ns);
 	}
+	if (fl->losses.most_pkts && !fl->core.stopped)
+		fl->core.wnd = fl_losses_bound(&fl->losses,
+					       inet_csk(fl->sk)->icsk_ca_state == TCP_CA_Open ?
+					       s->acked_pkts : 0, fl->core.wnd);
 	if (!fl->core.stopped && tcp_sk(fl->sk)->packets_out)
 		pp_probe_watch(fl);
 	pp_apply(fl);
@@ -632,22 +670,6 @@ static u32 pp_min_tso_segs(struct sock *sk)
 	if (tcp_send_head(sk))
 		pp_before_sending(fl);
 	return 1;
-}
-
-/* Losses. Context: socket lock held, softirq or timer. */
-static void pp_set_state(struct sock *sk, u8 new_state)
-{
-	struct pp_flow *fl = pp_flow_of(sk);
-	struct tcp_sock *tp = tcp_sk(sk);
-
-	if (!fl || (new_state != TCP_CA_Recovery && new_state != TCP_CA_Loss))
-		return;
-	pp_on_loss(&fl->core, fl->chan, ktime_get_ns(),
-		   (tp->srtt_us >> 3) * NSEC_PER_USEC,
-		   new_state == TCP_CA_Loss ? FL_LOSS_TIMEOUT : FL_LOSS_FAST);
-	/* tcp_enter_loss() has given a window to a flow that must not send */
-	if (fl->core.stopped)
-		pp_apply(fl);
 }
 
 /* Required by the stack; the window is set in cong_control alone. */

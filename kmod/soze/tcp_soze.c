@@ -234,6 +234,12 @@ static bool sz_untold(const struct sz_flow *fl)
 	return fl->hidden_ns && fl->hidden_ns >= fl->queue_ns - fl->hidden_ns;
 }
 
+/* Do ports tell of more than they hide? */
+static bool sz_is_told(const struct sz_flow *fl)
+{
+	return !sz_untold(fl) && fl->queue_ns > SZ_HIDDEN_SLACK_NS;
+}
+
 /* A queue that nobody tells of may be full before its delay is what T asks for: each flow would
  * come back from its cut in some round trips, and what is too much would be lost, a tenth of all
  * packets. So after such a loss a flow is AIMD's: half a packet more for each unit of weight in a
@@ -245,7 +251,7 @@ static noinline void sz_raise_bound(struct sock *sk, const struct fl_guided_sock
 {
 	u64 step_kbytes;
 
-	if (!sz_untold(fl) && fl->queue_ns > SZ_HIDDEN_SLACK_NS) {
+	if (sz_is_told(fl)) {
 		fl->bound_kbytes = 0;
 		return;
 	}
@@ -335,7 +341,7 @@ static void sz_cut(const struct sock *sk, struct fl_guided *g, u8 state)
 	struct sz_flow *fl = sz_flow_of(g);
 
 	sz_on_loss(&fl->core, &fl->par, state == TCP_CA_Loss);
-	if (state != TCP_CA_CWR && sz_untold(fl))
+	if (state != TCP_CA_CWR && (sz_untold(fl) || (g->lossy && !sz_is_told(fl))))
 		fl->bound_kbytes = clamp_t(u64, div_u64(sz_exp2(fl->core.rate_l2), 1000), 1,
 					   SZ_BOUND_MAX_KBYTES);
 }

@@ -152,6 +152,10 @@ lose_some()
 		match u8 0x10 0x12 at 33 flowid 7:2
 }
 
+# police NAMESPACE DEVICE MBPS: what exceeds that rate is lost and does not wait; 32 kB at once pass,
+# and one packet waits: a policer, which the lab's kernel has not.
+police() { tc -n "$1" qdisc replace dev "$2" root handle 3: tbf rate "$3mbit" burst 32k limit 1600; }
+
 # lost NAMESPACE DEVICE: packets that lose_some() has lost there.
 lost() { tc -n "$1" -s -j qdisc show dev "$2" | jq '[.[] | select(.kind == "netem").drops] | add'; }
 

@@ -143,6 +143,29 @@ drops_meanwhile()
 	echo $(($(drops) - before))
 }
 
+# A policer: nobody tells of it and nothing waits there. What is lost is no more than some
+# times Reno's.
+test_policer()
+{
+	for dev in east west; do
+		lablink-ctl set $dev netns tr delay 2ms || fault "no delay"
+	done
+	police tr east 60
+	cc=reno flows 1 2500:all:mark &
+	reno=$(drops_meanwhile)
+	wait
+	flows 1 1500:all:mark 2500:all:mark &
+	lost=$(drops_meanwhile)
+	wait
+	echo "# $lost lost, reno $reno; $(said 2500 0 bytes) bytes in a second"
+	expect "lost" $lost -le $((4 * reno))
+	# of 7.2 MB
+	expect "bytes in a second" "$(said 2500 0 bytes)" -ge 4000000
+	for dev in east west; do
+		lablink-ctl set $dev netns tr delay 2us
+	done
+}
+
 # A port that does not tell of its queue, which is full sooner than flows would have it: what is lost is
 # no more than some times Reno's, and flows of weights share roughly. $SHORT_PKTS: packets in the queue,
 # which takes long: some controls have one of the two.

@@ -38,7 +38,8 @@
  *     the loss is mended. After such a loss a load below eta counts as eta: the flow is one of
  *     additive increase, W_AI / 2 a round trip, and multiplicative decrease, until a port tells
  *     that it is full. Flows that begin together have added up to any number of lines before the
- *     first loss is seen, and a half of that is not enough: what comes through is.
+ *     first loss is seen, and a half of that is not enough: what comes through is. A policer holds
+ *     nothing, and is known by how much is lost (lib/losses.h).
  *
  * (6) A loss takes 1 / (2 w^(1/4)) of the rate, 3/4 at most. Flows that all lose packets whenever a
  *     queue is full have rates as w^1.25 then, flows that lose packets in the ratio of what they

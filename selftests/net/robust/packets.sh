@@ -214,6 +214,24 @@ ends()
 	expect "us until $1 is complete" "${end:-99999999}" -le "$3"
 }
 
+# A policer on the way, where nothing waits: what is lost is no more than some times Reno's.
+test_policer()
+{
+	for dev in east west; do
+		lablink-ctl set $dev netns pr delay 2ms || fault "no delay"
+	done
+	police pr east 60
+	for cc in reno prioplus prioplus-ledbat; do
+		flowgen -f pa -t pb -a 10.0.2.1 -c $cc -b -1 500:all:mark 1500:all:mark > /run/a
+		lost=$(awk '$2 == 1500 { print $10 }' /run/a)
+		[ $cc != reno ] || reno=$lost
+		echo "# $cc: $lost lost, $(mark_bytes /run/a 2) bytes in a second"
+		expect "lost of $cc" "$lost" -le $((4 * reno))
+		# of 7.2 MB
+		expect "bytes of $cc" "$(mark_bytes /run/a 2)" -ge 4000000
+	done
+}
+
 # One address, and hosts near and far behind it. What a flow to the near one has seen makes
 # the first flow to the far one find out that its path is longer; those after it begin with
 # that, whatever the near one's have seen meanwhile. 500 kB take 4.2 ms and some RTTs.
@@ -325,5 +343,5 @@ trap 'drop_net' EXIT
 # The stack distrusts times below 1 us, and booting takes none here.
 sleep 0.01
 load_modules fairlane tcp_prioplus || exit 1
-tests=${*:-lost_probes probes_pause lost_tails dead_path longer_path near_and_far overtaking early_acks delayed_acks large_packets noisy_path wrong_line long_wait slow_line}
+tests=${*:-lost_probes probes_pause lost_tails dead_path longer_path near_and_far overtaking early_acks delayed_acks large_packets noisy_path wrong_line long_wait slow_line policer}
 run_tests 1 $tests
