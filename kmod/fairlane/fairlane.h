@@ -112,10 +112,14 @@ struct fl_rtt_sent {
  * struct fl_rtt - delay samples in ns, which kernel TCP keeps in us only
  * @sent: the first packets of the retransmit queue
  * @count: how many of them are known
+ * @with_data: segments that had come with data at the last ACK, the low byte
+ * @without: segments that had come without, the low half
  */
 struct fl_rtt {
 	struct fl_rtt_sent sent[FL_RTT_AHEAD];
-	u32 count;
+	u8 count;
+	u8 with_data;
+	u16 without;
 };
 
 u32 fl_rtt_coarse(struct sock *sk, const struct rate_sample *rs);
@@ -143,6 +147,30 @@ static inline u32 fl_rtt_sample(struct sock *sk, const struct fl_rtt *r,
 			if (p->end_seq == tp->snd_una)
 				return (u32)tp->tcp_clock_cache - p->sent_ns;
 	return fl_rtt_coarse(sk, rs);
+}
+
+/**
+ * fl_ack_data() - how much data has an ACK come with?
+ * @sk: the socket
+ * @r: the same flow's
+ *
+ * Where both ends send, ACKs come with data, which takes its time on each link: no queue. Whether
+ * the segment had data is what the stack has counted; how much, what the peer's segments mostly
+ * have. Segments that waited for a process that had the socket were all counted before the first
+ * of them is looked at, so ACKs with data may be taken for ones without then, but none without for
+ * one with.
+ * Context: cong_control, socket lock held. Return: bytes.
+ */
+static inline u32 fl_ack_data(const struct sock *sk, struct fl_rtt *r)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	u8 with_data = tp->data_segs_in;
+	u16 without = tp->segs_in - tp->data_segs_in;
+	bool has = with_data != r->with_data && without == r->without;
+
+	r->with_data = with_data;
+	r->without = without;
+	return unlikely(has) ? inet_csk(sk)->icsk_ack.rcv_mss : 0;
 }
 
 /**

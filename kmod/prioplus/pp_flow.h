@@ -79,6 +79,7 @@ enum pp_dsack {
  * @silent_most_ns: longest one, ns
  * @hold: for how long the path holds packets, by the last train, or while pp_base_rtt() says
  *	that it does
+ * @losses: what was lost, and the bound of the window that follows from it
  * @longer_ns: the path is longer than its base RTT says by this, see pp_open.c, ns
  * @open_ns: an open flow steers for this above the base RTT, ns
  * @train_end: sequence number after the train

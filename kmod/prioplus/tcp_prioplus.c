@@ -540,6 +540,18 @@ static noinline void pp_take_rare(struct pp_flow *fl, struct fl_sample *s,
 	fl->rare = !pp_usual(fl);
 }
 
+/* Where both ends send, an ACK comes with data, whose time on the links is no queue. Context: ACK,
+ * socket lock held. Return: that time, ns; 0 = the ACK is one without data.
+ */
+static inline u32 pp_data_ns(struct pp_flow *fl)
+{
+	u32 bytes = fl_ack_data(fl->sk, &pp_sock_of(fl)->rtt);
+
+	if (likely(!bytes))
+		return 0;
+	return div_u64((u64)fl->chan->data_ns * min_t(u32, bytes, fl->mss), max_t(u32, fl->mss, 1));
+}
+
 /* What an ACK says, into the core. Context: ACK, socket lock held. */
 static inline void pp_take_ack(struct pp_flow *fl, struct pp_sock *ps,
 			       struct tcp_sock *tp,
@@ -555,10 +567,11 @@ static inline void pp_take_ack(struct pp_flow *fl, struct pp_sock *ps,
 		.seq_per_pkt = tp->mss_cache,
 		.wnd_limited = !rs->is_app_limited,
 	};
+	u32 data_ns = pp_data_ns(fl);
 	bool full;
 
 	ps->last_ack_ns = s.now_ns;
-	full = fl_full_packets(sk, &ps->una, s.acked_pkts) && s.delay_ns;
+	full = fl_full_packets(sk, &ps->una, s.acked_pkts) && s.delay_ns && !data_ns;
 	if (full && s.delay_ns < ps->least_ns)
 		ps->least_ns = min(ps->least_ns,
 				   fl_rtt_most(sk, &ps->rtt, s.delay_ns));
@@ -566,6 +579,8 @@ static inline void pp_take_ack(struct pp_flow *fl, struct pp_sock *ps,
 	    unlikely(ps->least_ns < ps->base.data_ns ||
 		     s.now_ns >= ps->base.turn_ns))
 		pp_look(fl, full ? s.delay_ns : 0, rs);
+	if (unlikely(data_ns) && s.delay_ns)
+		s.delay_ns -= min(data_ns, s.delay_ns - 1);
 	if (unlikely(fl->rare)) {
 		pp_take_rare(fl, &s, rs);
 		return;

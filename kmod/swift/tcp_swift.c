@@ -345,6 +345,19 @@ static bool swift_may_be_late(const struct sock *sk, const struct swift *sw,
 	return 2 * rs->prior_in_flight <= tcp_snd_cwnd(tp);
 }
 
+/* As pp_data_ns(), on two links: nobody knows how many there are. Context: ACK, socket lock held.
+ * Return: ns.
+ */
+static u32 swift_data_ns(struct sock *sk, struct swift *sw, const struct fl_profile *pf)
+{
+	u32 bytes = fl_ack_data(sk, &sw->rtt);
+
+	if (likely(!bytes))
+		return 0;
+	return div64_u64(2ULL * 8 * NSEC_PER_SEC * bytes,
+			 fl_sock_line_bps(sk, sw->flow, pf, true));
+}
+
 /* Context: each ACK of new data, softirq, socket lock held. */
 static void swift_cong_control(FL_CONG_CONTROL_ARGS)
 {
@@ -365,7 +378,7 @@ static void swift_cong_control(FL_CONG_CONTROL_ARGS)
 	struct fl_target t = {
 		.min_wnd = SWIFT_MIN_WND,
 	};
-	u32 base_ns = sw->base_ns, rtt_ns;
+	u32 base_ns = sw->base_ns, rtt_ns, data_ns;
 	bool full;
 
 	/* the ACK of our SYN comes before swift_init(), which forgets */
@@ -374,7 +387,8 @@ static void swift_cong_control(FL_CONG_CONTROL_ARGS)
 	if (!sw->wnd)
 		swift_start(sk, sw, pf);
 	full = fl_full_packets(sk, &sw->una, s.acked_pkts);
-	rtt_ns = full ? s.delay_ns : 0;
+	data_ns = swift_data_ns(sk, sw, pf);
+	rtt_ns = full && !data_ns ? s.delay_ns : 0;
 	if (rtt_ns && (rtt_ns < sw->base_ns || sw->guess))
 		rtt_ns = fl_rtt_most(sk, &sw->rtt, rtt_ns);
 	if (READ_ONCE(pf->line_rate_measured) &&
@@ -383,6 +397,8 @@ static void swift_cong_control(FL_CONG_CONTROL_ARGS)
 			    s.delay_ns, rs))
 		sw->mss = 0; /* for swift_refresh() to look again */
 	swift_refresh(sk, sw, pf, rtt_ns);
+	if (data_ns && s.delay_ns)
+		s.delay_ns -= min(data_ns, s.delay_ns - 1);
 	if (sw->tel && s.delay_ns) {
 		s.rtt_ns = s.delay_ns;
 		base_ns = fl_sock_base_rtt_ns(sw->flow, pf) ?: sw->base_ns;

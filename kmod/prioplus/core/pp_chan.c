@@ -154,6 +154,7 @@ int pp_chan_init(struct pp_chan *ch, const struct pp_conf *cf, u32 prio)
 		if (shorter_ns < cf->base_ns / 2)
 			ch->probe_base_ns -= shorter_ns;
 	}
+	ch->data_ns = ch->base_ns - ch->probe_base_ns;
 	ch->probe_cap_ns = cf->probe_cap_ns;
 	ch->probe_room_ns = div64_u64(PP_PROBE_PART * PP_PROBE_BYTES * 8000000000ULL,
 				      cf->line_bps);

@@ -68,6 +68,7 @@ extern u32 pp_rules_off;
  * @held_ns: the path holds packets for up to this without a queue, see struct pp_conf, ns
  * @own_noise_ns: an excess is not another's if it is no more than this above what the own
  *	priority has in flight, see 4. in prioplus.c, ns; 0 = each excess is
+ * @data_ns: the data of a full packet takes this on the links of a way, ns
  * @paper: do what the paper's Algorithm 1 prints
  * @urgent: flows begin without a probe (section 4.4)
  * @paced: the base RTT is long beside the channel: the sender spreads each
@@ -95,6 +96,7 @@ struct pp_chan {
 	u32 share_ns;
 	u32 held_ns;
 	u32 own_noise_ns;
+	u32 data_ns;
 	bool paper;
 	bool urgent;
 	bool paced;
