@@ -53,8 +53,9 @@
 #define FL_SENDER_LOSSY_TIMES	4
 /* Credits of a receiver's that may be lost in a row: others' numbers are not believed. */
 #define FL_SENDER_AHEAD_MAX	16384
-/* ACKs that overtake others tell of so many marks less, at most: what tells of fewer is right, and
- * what was heard before was not.
+/* An ACK that was overtaken tells of so many marks less than the last one, at most. An ACK that
+ * tells of fewer is right, and what was heard before was false. Chosen, not measured: where ACKs
+ * are overtaken by more, marks count twice.
  */
 #define FL_SENDER_OLD_MARKS	64
 
