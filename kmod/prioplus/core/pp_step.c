@@ -13,8 +13,8 @@
 #define PP_NEW_EIGHTHS		6
 /* Less than these eighths of the queue: grow even inside the channel. */
 #define PP_SMALL_EIGHTHS	2
-/* On a long path a flow has its share when it lacks 1 / this of it. */
-#define PP_LONG_PART		8
+/* A flow has its share when it lacks 1 / this of it. */
+#define PP_SHARE_PART		8
 /* Where the line is faster than was told the window grows by this part there: what it is too
  * large by in the end is less than half a channel (PP_FLUCT_BASE_PART).
  */
@@ -51,17 +51,18 @@ static u64 pp_linear_step(const struct pp_core *pp, const struct pp_chan *ch)
 	return step;
 }
 
-/* The same on a long path, 1. in prioplus.c: up to the own share of what the line and
- * the channel hold, and no farther until #flow was halved; what is still room then is
- * taken by halves. One flow that has as much as line and channel hold in flight, and
- * sees no queue, was told a line that is too slow.
+/* An RTT has ended at base delay: the step of the linear start. It goes up to the own share of what
+ * line and channel hold; what is still room then is taken by halves. Without that bound a lone flow
+ * of priority 0, whose queue cannot be told from an empty one, took W_LS beyond what fills the line,
+ * again and again, and the ACKs of what came the other way waited behind it. On a long path #flow is
+ * not halved before the share is reached. One flow that has as much as line and channel hold in
+ * flight, and sees no queue, was told a line that is too slow.
  */
-static u64 pp_long_step(struct pp_core *pp, const struct pp_chan *ch,
-			u32 delay_ns)
+u64 pp_base_step(struct pp_core *pp, const struct pp_chan *ch, u32 delay_ns)
 {
 	u64 own = pp_own_target(pp, ch), room;
 
-	if (pp->wnd >= own - own / PP_LONG_PART) {
+	if (!ch->paced || pp->wnd >= own - own / PP_SHARE_PART) {
 		pp_count_down(pp);
 		own = pp_own_target(pp, ch);
 	}
@@ -71,20 +72,6 @@ static u64 pp_long_step(struct pp_core *pp, const struct pp_chan *ch,
 	if (pp->flows_q8 > PP_FLOWS_ONE)
 		return room;
 	return max_t(u64, room, pp->wnd / PP_FASTER_PART);
-}
-
-/* An RTT has ended at base delay: the step of the linear start, and #flow's
- * countdown.
- */
-u64 pp_base_step(struct pp_core *pp, const struct pp_chan *ch, u32 delay_ns)
-{
-	u64 step;
-
-	if (ch->paced)
-		return pp_long_step(pp, ch, delay_ns);
-	step = pp_linear_step(pp, ch);
-	pp_count_down(pp);
-	return step;
 }
 
 /* Step of an adaptive increase (section 4.2.3); 3. in prioplus.c. */

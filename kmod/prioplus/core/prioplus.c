@@ -26,8 +26,7 @@
  *    changes the delay by a part of the RTT. In narrower ones a step jumps over
  *    several priorities' channels, and the delay orders nobody. Where the base RTT is
  *    still eight channels and more (pp_chan.paced), the sender spreads each window over
- *    a base RTT; a start has up to ten packets and ends at the own share of what line
- *    and channel hold; share_ns (pp_weight.c) is A/32 unless it is set.
+ *    a base RTT; a start has up to ten packets; share_ns (pp_weight.c) is A/32 unless it is set.
  *
  * 2. Count (PP_COUNT). #flow is taken where the queue is the own priority's.
  *    delay * LineRate / W (line 8) counts the flows of the own priority only when nobody
@@ -44,7 +43,7 @@
  *    of a newcomer. A newcomer that does not know #flow grows by half, and
  *    at least by a packet; a linear start with unknown #flow begins with two
  *    packets and at most doubles: 300 flows that start at once make 55 us of queue
- *    instead of 570.
+ *    instead of 570. It ends with the own share of what line and channel hold.
  *
  * 4. Patience (PP_PATIENCE). A flow that is settled in its channel stops when an eighth of a
  *    window, 2 to 4 samples, in a row was above the limit: two, as in the paper, are

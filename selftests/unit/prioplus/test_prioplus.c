@@ -344,6 +344,22 @@ TEST(linear_start_adds_w_ls_in_an_rtt)
 	CHECK(fabs(PKTS_OF(flow.wnd) - before - 3.25) < 0.3);
 }
 
+/* A flow that is alone and has what fills the line grows little at base delay, not by W_LS. */
+TEST(linear_start_ends_with_the_line)
+{
+	u64 bdp;
+
+	start(0, false, 0);
+	probe(0, 0);
+	bdp = fl_ns_to_wnd(chan.ppn, chan.base_ns);
+	while (flow.wnd < bdp)
+		rtt(0);
+	CHECK(flow.wnd < bdp + bdp / 4);
+	rtt(0);
+	rtt(0);
+	CHECK(flow.wnd < bdp + bdp / 2);
+}
+
 TEST(dual_rtt_increase_of_the_paper)
 {
 	double before, after;
