@@ -45,8 +45,11 @@
 /* Flows with less do not let the queue drain: they have next to none of it. */
 #define PP_DIP_PKTS		2
 
-/* So many looks agree on the number of links, see pp_see_links(). */
+/* So many looks agree on the number of links, and within this part of a packet, 1 / this: see
+ * pp_see_links().
+ */
 #define PP_LINKS_SAME		16
+#define PP_LINKS_SAME_PART	8
 
 static struct tcp_congestion_ops tcp_prioplus_ledbat;
 
@@ -95,8 +98,9 @@ static void pp_refresh(struct pp_flow *fl, u32 delay_ns, u32 probe_delay_ns)
 
 /* How many links are there? The first packet after a probe meets what the probe met: what the
  * packet takes longer is its time on each link. Where other flows begin as well the packet meets
- * theirs, too, and at the next start other ones. So a time counts when the next start finds it
- * again, or PP_LINKS_SAME looks in a row with less than two packets in flight. A peer that delays
+ * theirs, too, and at the next start other ones. So a time, the shortest since the start, counts when
+ * the next start finds it again within a packet's time, or PP_LINKS_SAME looks in a row: with less
+ * than two packets in flight, or within a part of a packet, which no queue is. A peer that delays
  * its ACKs can make it any number for this flow: no more than the shortest delay of a full packet
  * says, and nobody else is told.
  * Context: ACK, socket lock held.
@@ -105,19 +109,21 @@ static noinline void pp_see_links(struct pp_flow *fl, u32 data_ns)
 {
 	u32 more_ns = data_ns - min_t(u32, data_ns, fl->resumed_ns);
 	s32 off_ns = more_ns - fl->links_seen_ns;
-	/* within a packet's time */
-	bool again = more_ns && fl->links_seen_ns &&
-		     fl_ns_to_wnd(fl->chan->ppn, abs(off_ns)) <= FL_WND_ONE;
+	u64 off_wnd = fl_ns_to_wnd(fl->chan->ppn, abs(off_ns));
+	bool again = more_ns && fl->links_seen_ns && off_wnd <= FL_WND_ONE;
 
 	if (fl->resumed) {
 		fl->links_seen_ns = more_ns;
 		fl->links_same = 0;
 		fl->resumed = 0;
-	} else if (again && fl->core.wnd < 2 * FL_WND_ONE) {
+	} else if (again && (fl->core.wnd < 2 * FL_WND_ONE ||
+			     off_wnd <= FL_WND_ONE / PP_LINKS_SAME_PART)) {
 		again = ++fl->links_same == PP_LINKS_SAME;
 	} else {
 		again = false;
 		fl->links_same = 0;
+		if (off_ns < 0)
+			fl->links_seen_ns = more_ns;
 	}
 	if (!again || (fl->links_ns && fl->links_ns <= more_ns))
 		return;

@@ -37,9 +37,21 @@
 #define SWIFT_SCALE_MAX_Q8	(100 << 8)
 /* Largest window in BDPs: the target is reached long before. */
 #define SWIFT_MAX_BDP		8
-/* A window below a packet for so long, us, and so many round trips, log2: see swift_longer(). */
-#define SWIFT_LOW_US		250000
-#define SWIFT_LOW_RTTS_SHIFT	4
+/* Delays that are one: so many in a row, for so many round trips, within this part of a packet's
+ * time, log2. A dip is over after so many round trips at most; the line has room if this part of
+ * it has, log2. Or all that a window below a packet has seen for so long, 2^SWIFT_LOW_SHIFT ns,
+ * and for so many round trips: see swift_longer().
+ */
+#define SWIFT_SAME		8
+#define SWIFT_SAME_RTTS		4
+#define SWIFT_SAME_PART_SHIFT	3
+#define SWIFT_DIP_RTTS		8
+#define SWIFT_ROOM_SHIFT	5
+#define SWIFT_LOW_SHIFT		14
+#define SWIFT_LOW		(250 * NSEC_PER_MSEC >> SWIFT_LOW_SHIFT)
+#define SWIFT_LOW_RTTS		16
+/* Longer times are not counted. */
+#define SWIFT_LOW_MOST		(U16_MAX / 2)
 /* Largest BDP that there is room for, packets. */
 #define SWIFT_BDP_MAX_PKTS	(BIT(25) - 1)
 /* A handshake that took longer, us, may have lost a packet and is no RTT. */
@@ -56,9 +68,11 @@
  * @state: Swift's memory
  * @rtt: delay samples
  * @base_ns: smallest delay seen, as long as it is true (swift_longer()), ns
- * @low_us: when the window last fell below a packet without reaching the target since, about
- *	us; 0: it did not
- * @low_ns: least delay since then, ns
+ * @low_ns: the delay that swift_longer() looks at, ns; 0: none
+ * @low_at: since when, 2^SWIFT_LOW_SHIFT ns
+ * @low_same: delays in a row that were that
+ * @low_wait: dips that were answered, at most 15
+ * @low_dip: a part of the window is held back
  * @target_ns: target delay without scaling, ns
  * @ai_wnd: additive increase, packets << FL_WND_SHIFT
  * @bdp_pkts: line rate times base RTT, packets, at least 1
@@ -78,8 +92,11 @@ struct swift {
 	struct fl_swift_state state;
 	struct fl_rtt rtt;
 	u32 base_ns;
-	u32 low_us;
 	u32 low_ns;
+	u16 low_at;
+	u8 low_same;
+	u8 low_wait : 4;
+	u8 low_dip : 1;
 	u32 target_ns;
 	u32 ai_wnd;
 	u32 bdp_pkts : 25;
@@ -135,8 +152,8 @@ static void swift_configure(const struct sock *sk, struct swift *sw,
 
 	/* what may be noise makes no window smaller */
 	if (!add_ns)
-		add_ns = sw->prio ? sw->prio * (READ_ONCE(pf->fluct_ns) + noise_ns) :
-				    max_t(u32, fl_eps_ns(line_bps, wire), noise_ns);
+		add_ns = max3(sw->prio * (READ_ONCE(pf->fluct_ns) + noise_ns),
+			      fl_eps_ns(line_bps, wire), noise_ns);
 	sw->target_ns = fl_swift_hop_target(base_ns + add_ns,
 					    READ_ONCE(swift_of(pf)->swift_hop_ns),
 					    sw->hops);
@@ -276,6 +293,9 @@ static void swift_apply(struct sock *sk, const struct swift *sw,
 
 	if (!s->delay_ns && sw->tel && sw->tel->owd.on)
 		return;
+	/* a quarter, and of few packets one */
+	if (sw->low_dip)
+		wnd -= max(wnd >> 2, min_t(u64, wnd >> 1, FL_WND_ONE));
 	if (!s->delay_ns || s->rtt_ns <= s->delay_ns) {
 		swift_put(sk, wnd, s->delay_ns ?: sw->base_ns);
 		return;
@@ -287,48 +307,106 @@ static void swift_apply(struct sock *sk, const struct swift *sw,
 	fl_owd_pace(sk, wnd, base_ns, extra_ns);
 }
 
-/* A route that becomes longer looks like a queue that does not end. A flow with less than a
- * packet in a round trip has nothing in a queue: if no delay has met the target for a quarter of
- * a second, the least of them is the base RTT, and the flow begins anew. It does so, too, below a
- * higher priority that leaves nothing for as long: it has a part of the line then, until it sees
- * a shorter delay.
- * @delay_ns: what the window goes by, @target_ns: the target of that with scaling, @rtt_ns: the
- * delay of full packets, ns; 0 = none.
- * Context: ACK, socket lock held. Return: has the base RTT changed?
- */
-static bool swift_longer(struct sock *sk, struct swift *sw, const struct fl_profile *pf,
-			 u64 now_ns, u32 delay_ns, u32 target_ns, u32 rtt_ns)
+/* The delay is that of a path which is longer than was believed. Context: ACK, socket lock held. */
+static void swift_begin_anew(const struct sock *sk, struct swift *sw, const struct fl_profile *pf)
 {
-	u32 now_us = now_ns >> 10;
-
-	if (likely(sw->wnd >= FL_WND_ONE) || (delay_ns && delay_ns <= target_ns)) {
-		sw->low_us = 0;
-		return false;
-	}
-	if (!rtt_ns || fl_sock_base_rtt_ns(sw->flow, pf))
-		return false;
-	if (!sw->low_us) {
-		sw->low_us = now_us ?: 1;
-		sw->low_ns = rtt_ns;
-	}
-	sw->low_ns = min(sw->low_ns, rtt_ns);
-	if (now_us - sw->low_us < max_t(u32, SWIFT_LOW_US,
-					sw->low_ns >> (10 - SWIFT_LOW_RTTS_SHIFT)))
-		return false;
-	sw->low_us = 0;
 	sw->base_ns = sw->low_ns;
+	sw->low_ns = 0;
+	sw->low_dip = 0;
+	sw->low_wait = 0;
 	swift_configure(sk, sw, pf);
 	/* no BDP: a line that is told too fast would be filled again and again */
-	sw->wnd = (u64)min_t(u32, sw->bdp_pkts, TCP_INIT_CWND) << FL_WND_SHIFT;
-	return true;
+	sw->wnd = max(sw->wnd, (u64)min_t(u32, sw->bdp_pkts, TCP_INIT_CWND) << FL_WND_SHIFT);
+}
+
+/* Would what is in flight leave room on the line that was told? Else the delay is the flow's own.
+ * Context: ACK, socket lock held.
+ */
+static bool swift_leaves_room(const struct sock *sk, const struct swift *sw,
+			      const struct fl_profile *pf)
+{
+	u64 line_bps = fl_sock_line_bps(sk, sw->flow, pf, true);
+	u64 full = fl_ns_to_wnd(fl_ppn(line_bps, fl_wire_bytes(sk)), sw->low_ns);
+
+	return sw->wnd < full - (full >> SWIFT_ROOM_SHIFT);
+}
+
+/* Part of the window is held back. What was sent before has come after a round trip. Is the
+ * delay what it was? @low: since then, @rtt: a round trip, both in 2^SWIFT_LOW_SHIFT ns;
+ * @part_ns: of a packet; @rtt_ns: as swift_longer(). Context: ACK, socket lock held. Return:
+ * yes.
+ */
+static bool swift_dipped(struct swift *sw, u16 low, u32 rtt, u32 part_ns, u32 rtt_ns)
+{
+	if (low <= rtt + 1)
+		return false;
+	if (rtt_ns && rtt_ns + part_ns >= sw->low_ns && rtt_ns <= sw->low_ns + part_ns)
+		return true;
+	if ((rtt_ns && rtt_ns < sw->low_ns) || low > SWIFT_DIP_RTTS * (rtt + 1)) {
+		sw->low_wait = min(sw->low_wait + 1, 15);
+		sw->low_dip = 0;
+		sw->low_ns = 0;
+	}
+	return false;
+}
+
+/* A path that is longer than was believed looks like a queue that does not end: it has more
+ * links than swift_start() takes it for, or the route is another one. A queue is packets that
+ * come and go, and it answers to what is sent. So where delays in a row are one, within a part
+ * of a packet's time, and the line that was told has room, a quarter of the window is held back
+ * for a round trip or two: if the delay is the same then, it is the path's. Each time that the
+ * queue has answered the next dip waits twice as long, and one that had to wait for a second
+ * does not come. And a flow with less than a packet in a round trip has nothing in a queue: the
+ * least delay of a quarter of a second that did not meet the target is the base RTT. It is, too,
+ * below a higher priority that leaves nothing for as long: the flow has a part of the line then,
+ * until it sees a shorter delay. @rtt_ns: the delay of full packets, ns; 0 = none. Context: ACK,
+ * socket lock held. Return: has the base RTT changed?
+ */
+static bool swift_longer(struct sock *sk, struct swift *sw, const struct fl_profile *pf,
+			 const struct fl_sample *s, u32 rtt_ns)
+{
+	u32 part_ns = sw->base_ns >> (SWIFT_SAME_PART_SHIFT + __fls(sw->bdp_pkts)), rtt;
+	u16 now_at = s->now_ns >> SWIFT_LOW_SHIFT, low;
+	bool longer = false, same;
+
+	if ((s->delay_ns && s->delay_ns <= sw->base_ns + part_ns) ||
+	    fl_sock_base_rtt_ns(sw->flow, pf)) {
+		sw->low_ns = 0;
+		sw->low_dip = 0;
+		return false;
+	}
+	low = now_at - sw->low_at;
+	rtt = sw->low_ns >> SWIFT_LOW_SHIFT;
+	if (sw->low_dip) {
+		longer = swift_dipped(sw, low, rtt, part_ns, rtt_ns);
+	} else if (rtt_ns) {
+		same = sw->low_ns && rtt_ns - sw->low_ns + part_ns <= 2 * part_ns;
+		if (!sw->low_ns || (!same && sw->wnd >= FL_WND_ONE)) {
+			sw->low_ns = rtt_ns;
+			sw->low_at = now_at;
+			low = 0;
+		}
+		sw->low_ns = min(sw->low_ns, rtt_ns);
+		sw->low_same = same ? min(sw->low_same + 1, SWIFT_SAME) : 0;
+		longer = sw->wnd < FL_WND_ONE && s->delay_ns > sw->target_ns && low > SWIFT_LOW &&
+			 low > min_t(u32, SWIFT_LOW_RTTS * rtt, SWIFT_LOW_MOST);
+		if (!longer && sw->low_same == SWIFT_SAME &&
+		    low > (u64)(SWIFT_SAME_RTTS * (rtt + 1)) << sw->low_wait) {
+			sw->low_dip = swift_leaves_room(sk, sw, pf);
+			sw->low_at = now_at;
+		}
+	}
+	if (longer)
+		swift_begin_anew(sk, sw, pf);
+	return longer;
 }
 
 /* A late ACK is no queue. A receiver keeps the ACK of a packet that came alone. With a window of
- * less than two that is each packet, and the window would stay at the smallest one for ever. With
- * a larger one it is the last packet of what the application or the receiver's window let go: that
- * ACK waits for the answer, or until the receiver reads, for as long as it takes. Each answer would
- * halve the window of the one that asks, and each pause that of the one that answers.
- * Context: ACK, socket lock held.
+ * less than two that is each packet, and the window would stay at the smallest one for ever.
+ * With a larger one it is the last packet of what the application or the receiver's window let
+ * go: that ACK waits for the answer, or until the receiver reads, for as long as it takes. Each
+ * answer would halve the window of the one that asks, and each pause that of the one that
+ * answers. Context: ACK, socket lock held.
  */
 static bool swift_may_be_late(const struct sock *sk, const struct swift *sw,
 			      const struct rate_sample *rs, u32 delay_ns)
@@ -408,12 +486,13 @@ static void swift_cong_control(FL_CONG_CONTROL_ARGS)
 	if (swift_may_be_late(sk, sw, rs, s.delay_ns))
 		s.delay_ns = min(s.delay_ns, sw->base_ns);
 	t.target_ns = fl_swift_scaled_target(&sc, sw->target_ns, sw->wnd);
-	if (swift_longer(sk, sw, pf, s.now_ns, s.delay_ns, t.target_ns, rtt_ns))
+	if (swift_longer(sk, sw, pf, &s, rtt_ns))
 		t.target_ns = fl_swift_scaled_target(&sc, sw->target_ns, sw->wnd);
 	t.ai_wnd = sw->ai_wnd;
 	t.max_wnd = max_t(u64, (u64)SWIFT_MAX_BDP * sw->bdp_pkts, 16) <<
 		    FL_WND_SHIFT;
-	fl_swift_ops.on_ack(&sw->state, &t, &sw->wnd, &s);
+	if (!sw->low_dip)
+		fl_swift_ops.on_ack(&sw->state, &t, &sw->wnd, &s);
 	trace_fl_delay_update(sk, s.delay_ns, t.target_ns,
 			      (sw->wnd * 1000) >> FL_WND_SHIFT);
 	swift_apply(sk, sw, &s, base_ns);
