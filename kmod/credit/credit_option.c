@@ -175,8 +175,11 @@ void fl_credit_out(struct sk_buff *skb, struct sock *sk,
 		fl_credit_note(state->net, FL_CREDIT_N_NO_ROOM, 1);
 	else if (m.type == FL_CREDIT_SEEN)
 		WRITE_ONCE(r->tell, READ_ONCE(r->tell) - 1);
-	/* what a socket that only gives credit sends of its own is not ours to mark */
-	if (segs && !sends)
+	/* The data of a socket that only gives credit is not ours to mark. Nor are its ACKs while
+	 * that is on its way: the peer drops data that they overtook by a window of its own data
+	 * or more.
+	 */
+	if (!sends && (segs || READ_ONCE(tcp_sk(sk)->packets_out)))
 		return;
 	settings = fl_credit_of(state->net);
 	fl_credit_dsfield(skb, state->pf, (READ_ONCE(settings->credit_dscp) + colour) << 2 |

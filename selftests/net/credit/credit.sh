@@ -133,6 +133,28 @@ test_data_both_ways()
 	expect "options without room" "$(credit xb no_room)" -gt 0
 }
 
+# The same where the other end's data waits in a band of its own, behind other cubic: no ACK of that
+# end overtakes so much data that the peer takes the data's own acknowledgment for too old, and drops
+# it.
+test_own_band_back()
+{
+	in_ns xa sysctl -q -w net.ipv4.tcp_rmem='4096 131072 131072'
+	challenges=$(counter xb TcpExtTCPChallengeACK)
+	flow -c cubic -b -1 -L 400 > /run/out &
+	sleep 0.02
+	in_ns xa python3 ./duplex.py listen 6110 1500000 2> /run/errors &
+	listener=$!
+	sleep 0.03
+	start=$(date +%s%N)
+	in_ns xb python3 ./duplex.py flexpass 10.0.1.1 6110 1500000 2>> /run/errors || fault "$(cat /run/errors)"
+	wait $listener || fault "$(cat /run/errors)"
+	ms=$((($(date +%s%N) - start) / 1000000))
+	wait
+	echo "# 1.5 MB each way in $ms ms"
+	expect "challenges" $(($(counter xb TcpExtTCPChallengeACK) - challenges)) -eq 0
+	expect "ms for 1.5 MB" $ms -le 150
+}
+
 # The buffers of a host as it is installed: the sender's begins with 16 kB, and grows with what is in
 # flight. At 1 Gbit/s and an RTT of 4 ms half of the line is .25 MB.
 test_stock_buffers()
@@ -886,7 +908,7 @@ load || exit 1
 if [ $# -gt 0 ]; then
 	run_tests 1 "$@"
 else
-	run_tests 1 credit_pays_for_all accepted data_both_ways stock_buffers one_host held_data \
+	run_tests 1 credit_pays_for_all accepted data_both_ways own_band_back stock_buffers one_host held_data \
 		peer_without_credit path_eats data_loss credit_loss reordering duplicates not_prepared aborts no_way \
 		fast_open switch poor_peers mixed_mtu back_again \
 		forged lies idle_flows promises many_idle first_flow first_flow_of_long_path late_and_deferred cookies new_route other_port pacing \
