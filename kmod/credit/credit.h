@@ -270,6 +270,7 @@ struct fl_red {
  * @red: the newest red packets, a ring
  * @reds: red packets put into the ring so far
  * @red_copied: of those, copied or not to be
+ * @own_drops: times that the own port dropped the newest of them
  * @heard_jiffies: when a credit came last, or was asked for
  * @again_jiffies: fell back, and when to ask again; 0 = never
  * @judged_delivered: tp->delivered when @lossy was looked at
@@ -305,6 +306,7 @@ struct fl_sender {
 	struct fl_red red[FL_SENDER_REDS];
 	u32 reds;
 	u32 red_copied;
+	u32 own_drops;
 	unsigned long heard_jiffies;
 	unsigned long again_jiffies;
 	u32 judged_delivered;
@@ -416,6 +418,7 @@ bool fl_sender_judge(struct fl_sender *s);
 bool fl_sender_asks_again(const struct fl_sender *s);
 void fl_sender_info(const struct fl_sender *s, struct fl_info *info);
 u32 fl_sender_due(const struct fl_sender *s);
+void fl_sender_leaves(struct fl_sender *s, u32 seq);
 void fl_sender_red(struct fl_sender *s, u32 seq, u32 bytes, u32 segs);
 bool fl_sender_copy(struct fl_sender *s, u32 due_segs);
 

@@ -34,6 +34,21 @@ void fl_sender_red(struct fl_sender *s, u32 seq, u32 bytes, u32 segs)
 	};
 }
 
+/**
+ * fl_sender_leaves() - a packet of data leaves, of whichever colour
+ * @s: the sender
+ * @seq: of its first byte
+ *
+ * What the own port has dropped TCP takes for not sent, and sends anew. It is neither lost nor
+ * marked, so that a window would not hear of that queue. Context: as fl_credit_out().
+ */
+void fl_sender_leaves(struct fl_sender *s, u32 seq)
+{
+	if (s->reds && s->red[(s->reds - 1) % FL_SENDER_REDS].seq == seq &&
+	    !before(seq, READ_ONCE(tcp_sk(s->node.sk)->snd_nxt)))
+		s->own_drops++;
+}
+
 /* The packet of the retransmission queue with byte @seq in it, or NULL. */
 static struct sk_buff *fl_copy_find(const struct sock *sk, u32 seq)
 {

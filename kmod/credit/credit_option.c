@@ -99,6 +99,7 @@ static u8 fl_credit_colour(struct fl_sender *s, struct sock *sk, u32 segs,
 	/* pairs with fl_sender_credit() */
 	u32 in = smp_load_acquire(&s->gate.in), left_segs, number;
 
+	fl_sender_leaves(s, seq);
 	/* a copy says nothing of the red segments after it: those may be lost as well */
 	m->reds = (s->copying ? READ_ONCE(s->heard_reds) : s->red_segs) &
 		  FL_CREDIT_REDS_MASK;

@@ -29,7 +29,7 @@
  * struct flexpass - a flow
  * @flow: what all have that send by credit; the first
  * @wnd: what leaves without credit; of layering, what may be in flight
- * @lost: tp->lost when @wnd was told of losses
+ * @lost: flexpass_lost() when @wnd was told of losses
  */
 struct flexpass {
 	struct fl_credit_flow flow;
@@ -44,6 +44,12 @@ static struct flexpass *flexpass_of(const struct fl_sender *s)
 	return container_of(s, struct flexpass, flow.sender);
 }
 
+/* Segments that were lost, on the path or at the own port. */
+static u32 flexpass_lost(const struct sock *sk, const struct fl_sender *s)
+{
+	return tcp_sk(sk)->lost + READ_ONCE(s->own_drops);
+}
+
 /* Context: socket lock held. */
 static void flexpass_begin(struct sock *sk, struct fl_sock *fs,
 			   struct fl_credit_flow *flow)
@@ -51,7 +57,7 @@ static void flexpass_begin(struct sock *sk, struct fl_sock *fs,
 	struct flexpass *fp = container_of(flow, struct flexpass, flow);
 
 	fp_window_init(&fp->wnd, FLEXPASS_FIRST_PKTS);
-	fp->lost = tcp_sk(sk)->lost;
+	fp->lost = flexpass_lost(sk, &flow->sender);
 }
 
 /* Context of this and what follows: socket lock held. */
@@ -82,7 +88,8 @@ static u32 flexpass_marks(const struct fl_sender *s, struct fp_window *w)
 
 static bool flexpass_loss(struct flexpass *fp)
 {
-	u32 lost = tcp_sk(fp->flow.sender.node.sk)->lost;
+	const struct fl_sender *s = &fp->flow.sender;
+	u32 lost = flexpass_lost(s->node.sk, s);
 	bool loss = lost != fp->lost;
 
 	fp->lost = lost;
