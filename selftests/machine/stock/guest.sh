@@ -5,7 +5,7 @@
 #
 # PID 1 of the virtual machine with a stock kernel: loads our modules, uses them,
 # removes them. KTAP on the second serial line; the kernel log is on the first.
-# Kernel command line: test_level=check|all; slow: a kernel that checks itself; leaks, races:
+# Kernel command line: test_level=brief|check|all; slow: a kernel that checks itself; leaks, races:
 # one that finds these.
 /bin/busybox --install -s /bin
 export PATH=/sbin:/bin TC_LIB_DIR=/tc
@@ -316,7 +316,16 @@ line_rate_of_bond()
 		echo "10.$net.0.2: $shown"
 		[ "$shown" = '[10000,"device"]' ] || return 1
 	done
+	until_true nothing_to_send e && until_true nothing_to_send f || return 1
 	ip netns del e && ip netns del f
+}
+
+# No socket in the namespace $1 has anything left to send: without a link it would try for minutes,
+# and its control could not be removed as long.
+nothing_to_send()
+{
+	# shellcheck disable=SC2016 # awk's
+	! ip netns exec "$1" awk 'NR > 1 && $4 != "06"' /proc/net/tcp | grep -q .
 }
 
 # The control plane (selftests/net/control), with two processors and in real time.
@@ -428,7 +437,7 @@ check fabric_counted
 for cc in expresspass flexpass; do
 	check transfer_paid $cc
 done
-check shared_buffer_on_two_processors
+[ "$level" = brief ] || check shared_buffer_on_two_processors
 check fabric_removal_refused
 for cc in $controls; do
 	check removal_refused "$cc"
@@ -456,7 +465,11 @@ check isolate_incast
 check pfc_replaced
 check parts_counted
 check border_roles
-check border_replaced
+if [ "$level" = brief ]; then
+	check border_gone
+else
+	check border_replaced
+fi
 if [ "$level" = all ]; then
 	check isolate_storm
 	check border_storm
@@ -465,7 +478,7 @@ for name in options inherit flow_names dump; do
 	check control $name
 done
 [ ! -e /modules/fl_encrypts.ko ] || check encrypted
-[ ! -e /modules/bonding.ko ] || check line_rate_of_bond
+[ "$level" = brief ] || [ ! -e /modules/bonding.ko ] || check line_rate_of_bond
 if [ "$level" = all ]; then
 	for name in before_connect errors reuseport congestion_order policy_one policy_conditions policy_apply \
 		events overrun netns_exit ceiling budget exchange owner fuzz; do
