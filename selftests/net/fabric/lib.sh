@@ -57,10 +57,8 @@ near()
 empty()
 {
 	sleep "${1:-1}"
-	expect "qlen left" "$(stat .qlen)" -eq 0
-	expect "backlog left" "$(stat .backlog)" -eq 0
-	expect "waiting left" "$(stat .fabric.backlog_bytes)" -eq 0
-	expect "on line left" "$(stat .fabric.line_packets)" -eq 0
+	expect "qlen, backlog, waiting and on line left" \
+		"$(stat '[.qlen, .backlog, .fabric.backlog_bytes, .fabric.line_packets] | join(" ")')" = "0 0 0 0"
 }
 
 # The qdisc, the device and with them the switch go with packets that wait. $1 makes the port,
