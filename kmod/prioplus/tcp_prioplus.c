@@ -98,11 +98,11 @@ static void pp_refresh(struct pp_flow *fl, u32 delay_ns, u32 probe_delay_ns)
 
 /* How many links are there? The first packet after a probe meets what the probe met: what the
  * packet takes longer is its time on each link. Where other flows begin as well the packet meets
- * theirs, too, and at the next start other ones. So a time, the shortest since the start, counts when
- * the next start finds it again within a packet's time, or PP_LINKS_SAME looks in a row: with less
- * than two packets in flight, or within a part of a packet, which no queue is. A peer that delays
- * its ACKs can make it any number for this flow: no more than the shortest delay of a full packet
- * says, and nobody else is told.
+ * theirs, too, and at the next start other ones. So a time, the shortest since the start, counts
+ * when the next start finds it again within a packet's time, or PP_LINKS_SAME looks in a row: with
+ * less than two packets in flight, or within a part of a packet, which no queue is. A peer that
+ * delays its ACKs can make it any number for this flow: no more than the shortest delay of a full
+ * packet says, and nobody else is told.
  * Context: ACK, socket lock held.
  */
 static noinline void pp_see_links(struct pp_flow *fl, u32 data_ns)

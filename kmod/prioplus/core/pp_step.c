@@ -51,27 +51,29 @@ static u64 pp_linear_step(const struct pp_core *pp, const struct pp_chan *ch)
 	return step;
 }
 
-/* An RTT has ended at base delay: the step of the linear start. It goes up to the own share of what
- * line and channel hold; what is still room then is taken by halves. Without that bound a lone flow
- * of priority 0, whose queue cannot be told from an empty one, took W_LS beyond what fills the line,
- * again and again, and the ACKs of what came the other way waited behind it. On a long path #flow is
- * not halved before the share is reached. One flow that has as much as line and channel hold in
+/* An RTT has ended at base delay: the step of the linear start, and #flow's countdown. That of a
+ * flow which counts itself alone, and on a long path any, goes up to the own share of what line and
+ * channel hold; what is still room then is taken by halves. Without that bound a lone flow of
+ * priority 0, whose queue cannot be told from an empty one, took W_LS beyond what fills the line,
+ * again and again, and the ACKs of what came the other way waited behind it. On a long path #flow
+ * is not halved before the share is reached. One flow that has as much as line and channel hold in
  * flight, and sees no queue, was told a line that is too slow.
  */
 u64 pp_base_step(struct pp_core *pp, const struct pp_chan *ch, u32 delay_ns)
 {
-	u64 own = pp_own_target(pp, ch), room;
+	u64 step = pp_linear_step(pp, ch), own = pp_own_target(pp, ch);
 
-	if (!ch->paced || pp->wnd >= own - own / PP_SHARE_PART) {
+	if (!ch->paced || pp->wnd >= own - own / PP_SHARE_PART)
 		pp_count_down(pp);
-		own = pp_own_target(pp, ch);
-	}
+	if (!ch->paced && pp->flows_q8 > PP_FLOWS_ONE)
+		return step;
+	own = pp_own_target(pp, ch);
 	if (pp->wnd < own)
 		return min_t(u64, own - pp->wnd, pp_linear_step(pp, ch));
-	room = pp_own_room(pp, ch, delay_ns) / 2;
+	step = pp_own_room(pp, ch, delay_ns) / 2;
 	if (pp->flows_q8 > PP_FLOWS_ONE)
-		return room;
-	return max_t(u64, room, pp->wnd / PP_FASTER_PART);
+		return step;
+	return max_t(u64, step, pp->wnd / PP_FASTER_PART);
 }
 
 /* Step of an adaptive increase (section 4.2.3); 3. in prioplus.c. */

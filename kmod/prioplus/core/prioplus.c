@@ -43,7 +43,7 @@
  *    of a newcomer. A newcomer that does not know #flow grows by half, and
  *    at least by a packet; a linear start with unknown #flow begins with two
  *    packets and at most doubles: 300 flows that start at once make 55 us of queue
- *    instead of 570. It ends with the own share of what line and channel hold.
+ *    instead of 570. That of a lone flow ends with what line and channel hold.
  *
  * 4. Patience (PP_PATIENCE). A flow that is settled in its channel stops when an eighth of a
  *    window, 2 to 4 samples, in a row was above the limit: two, as in the paper, are
