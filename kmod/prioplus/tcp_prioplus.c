@@ -122,7 +122,7 @@ static noinline void pp_see_links(struct pp_flow *fl, u32 data_ns)
 	} else {
 		again = false;
 		fl->links_same = 0;
-		if (off_ns < 0)
+		if (more_ns && off_ns < 0)
 			fl->links_seen_ns = more_ns;
 	}
 	if (!again || (fl->links_ns && fl->links_ns <= more_ns))

@@ -332,9 +332,10 @@ static bool swift_leaves_room(const struct sock *sk, const struct swift *sw,
 }
 
 /* Part of the window is held back. What was sent before has come after a round trip. Is the
- * delay what it was? @low: since then, @rtt: a round trip, both in 2^SWIFT_LOW_SHIFT ns;
- * @part_ns: of a packet; @rtt_ns: as swift_longer(). Context: ACK, socket lock held. Return:
- * yes.
+ * delay what it was?
+ * @low: since then, @rtt: a round trip, both in 2^SWIFT_LOW_SHIFT ns; @part_ns: of a packet's
+ * time; @rtt_ns: as swift_longer().
+ * Context: ACK, socket lock held. Return: yes.
  */
 static bool swift_dipped(struct swift *sw, u16 low, u32 rtt, u32 part_ns, u32 rtt_ns)
 {
@@ -342,7 +343,8 @@ static bool swift_dipped(struct swift *sw, u16 low, u32 rtt, u32 part_ns, u32 rt
 		return false;
 	if (rtt_ns && rtt_ns + part_ns >= sw->low_ns && rtt_ns <= sw->low_ns + part_ns)
 		return true;
-	if ((rtt_ns && rtt_ns < sw->low_ns) || low > SWIFT_DIP_RTTS * (rtt + 1)) {
+	if ((rtt_ns && rtt_ns < sw->low_ns) ||
+	    low > min_t(u32, SWIFT_DIP_RTTS * (rtt + 1), SWIFT_LOW_MOST)) {
 		sw->low_wait = min(sw->low_wait + 1, 15);
 		sw->low_dip = 0;
 		sw->low_ns = 0;
@@ -350,24 +352,26 @@ static bool swift_dipped(struct swift *sw, u16 low, u32 rtt, u32 part_ns, u32 rt
 	return false;
 }
 
-/* A path that is longer than was believed looks like a queue that does not end: it has more
- * links than swift_start() takes it for, or the route is another one. A queue is packets that
- * come and go, and it answers to what is sent. So where delays in a row are one, within a part
- * of a packet's time, and the line that was told has room, a quarter of the window is held back
- * for a round trip or two: if the delay is the same then, it is the path's. Each time that the
- * queue has answered the next dip waits twice as long, and one that had to wait for a second
- * does not come. And a flow with less than a packet in a round trip has nothing in a queue: the
- * least delay of a quarter of a second that did not meet the target is the base RTT. It is, too,
- * below a higher priority that leaves nothing for as long: the flow has a part of the line then,
- * until it sees a shorter delay. @rtt_ns: the delay of full packets, ns; 0 = none. Context: ACK,
- * socket lock held. Return: has the base RTT changed?
+/* A path that is longer than was believed looks like a queue that does not end: it has more links
+ * than swift_start() takes it for, or the route is another one. Two things tell of it.
+ * A queue is packets that come and go, and a queue answers to what is sent. So where delays in a
+ * row are one, within a part of a packet's time, and the line that was told has room, a quarter of
+ * the window is held back for a round trip or two: if the delay is the same then, it is the path's.
+ * Each time that the queue has answered the next dip waits twice as long, and one that had to wait
+ * for a second does not come.
+ * A flow with less than a packet in a round trip has nothing in a queue: if no delay has met the
+ * target for a quarter of a second, the least of them is the base RTT. It is, too, below a higher
+ * priority that leaves nothing for as long: the flow has a part of the line then, until it sees a
+ * shorter delay.
+ * @target_ns: the target with scaling, @rtt_ns: the delay of full packets, ns; 0 = none.
+ * Context: ACK, socket lock held. Return: has the base RTT changed?
  */
 static bool swift_longer(struct sock *sk, struct swift *sw, const struct fl_profile *pf,
-			 const struct fl_sample *s, u32 rtt_ns)
+			 const struct fl_sample *s, u32 target_ns, u32 rtt_ns)
 {
 	u32 part_ns = sw->base_ns >> (SWIFT_SAME_PART_SHIFT + __fls(sw->bdp_pkts)), rtt;
 	u16 now_at = s->now_ns >> SWIFT_LOW_SHIFT, low;
-	bool longer = false, same;
+	bool below = sw->wnd < FL_WND_ONE, longer = false, same;
 
 	if ((s->delay_ns && s->delay_ns <= sw->base_ns + part_ns) ||
 	    fl_sock_base_rtt_ns(sw->flow, pf)) {
@@ -381,14 +385,14 @@ static bool swift_longer(struct sock *sk, struct swift *sw, const struct fl_prof
 		longer = swift_dipped(sw, low, rtt, part_ns, rtt_ns);
 	} else if (rtt_ns) {
 		same = sw->low_ns && rtt_ns - sw->low_ns + part_ns <= 2 * part_ns;
-		if (!sw->low_ns || (!same && sw->wnd >= FL_WND_ONE)) {
+		if (!sw->low_ns || (below ? s->delay_ns <= target_ns : !same)) {
 			sw->low_ns = rtt_ns;
 			sw->low_at = now_at;
 			low = 0;
 		}
 		sw->low_ns = min(sw->low_ns, rtt_ns);
 		sw->low_same = same ? min(sw->low_same + 1, SWIFT_SAME) : 0;
-		longer = sw->wnd < FL_WND_ONE && s->delay_ns > sw->target_ns && low > SWIFT_LOW &&
+		longer = below && low > SWIFT_LOW &&
 			 low > min_t(u32, SWIFT_LOW_RTTS * rtt, SWIFT_LOW_MOST);
 		if (!longer && sw->low_same == SWIFT_SAME &&
 		    low > (u64)(SWIFT_SAME_RTTS * (rtt + 1)) << sw->low_wait) {
@@ -402,11 +406,11 @@ static bool swift_longer(struct sock *sk, struct swift *sw, const struct fl_prof
 }
 
 /* A late ACK is no queue. A receiver keeps the ACK of a packet that came alone. With a window of
- * less than two that is each packet, and the window would stay at the smallest one for ever.
- * With a larger one it is the last packet of what the application or the receiver's window let
- * go: that ACK waits for the answer, or until the receiver reads, for as long as it takes. Each
- * answer would halve the window of the one that asks, and each pause that of the one that
- * answers. Context: ACK, socket lock held.
+ * less than two that is each packet, and the window would stay at the smallest one for ever. With
+ * a larger one it is the last packet of what the application or the receiver's window let go: that
+ * ACK waits for the answer, or until the receiver reads, for as long as it takes. Each answer would
+ * halve the window of the one that asks, and each pause that of the one that answers.
+ * Context: ACK, socket lock held.
  */
 static bool swift_may_be_late(const struct sock *sk, const struct swift *sw,
 			      const struct rate_sample *rs, u32 delay_ns)
@@ -486,7 +490,7 @@ static void swift_cong_control(FL_CONG_CONTROL_ARGS)
 	if (swift_may_be_late(sk, sw, rs, s.delay_ns))
 		s.delay_ns = min(s.delay_ns, sw->base_ns);
 	t.target_ns = fl_swift_scaled_target(&sc, sw->target_ns, sw->wnd);
-	if (swift_longer(sk, sw, pf, &s, rtt_ns))
+	if (swift_longer(sk, sw, pf, &s, t.target_ns, rtt_ns))
 		t.target_ns = fl_swift_scaled_target(&sc, sw->target_ns, sw->wnd);
 	t.ai_wnd = sw->ai_wnd;
 	t.max_wnd = max_t(u64, (u64)SWIFT_MAX_BDP * sw->bdp_pkts, 16) <<
