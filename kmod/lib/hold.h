@@ -84,6 +84,20 @@ static inline void fl_hold_acked(struct fl_hold *h, u64 now_ns, u32 pkts, u32 rt
 }
 
 /**
+ * fl_hold_pkts() - how many packets come at once
+ * @h: the flow's
+ *
+ * Return: the most that did; 0: nothing is held.
+ */
+static inline u32 fl_hold_pkts(const struct fl_hold *h)
+{
+	/* less than one and a half packets are one */
+	if (likely(h->most_ns < h->packet_ns + h->packet_ns / 2) || !h->packet_ns)
+		return 0;
+	return min_t(u32, (h->most_ns - h->packet_ns / 2) / h->packet_ns + 1, FL_HOLD_MAX_PKTS);
+}
+
+/**
  * fl_hold_pairs() - how long packets may be held, in gaps between two packets of the flow
  * @h: the flow's
  *
@@ -91,13 +105,9 @@ static inline void fl_hold_acked(struct fl_hold *h, u64 now_ns, u32 pkts, u32 rt
  */
 static inline u32 fl_hold_pairs(const struct fl_hold *h)
 {
-	u32 pkts;
+	u32 pkts = fl_hold_pkts(h);
 
-	/* less than one and a half packets are one */
-	if (likely(h->most_ns < h->packet_ns + h->packet_ns / 2) || !h->packet_ns)
-		return 0;
-	pkts = min_t(u32, (h->most_ns - h->packet_ns / 2) / h->packet_ns + 1, FL_HOLD_MAX_PKTS);
-	return (u64)pkts * (pkts - 1) / 2;
+	return pkts ? (u64)pkts * (pkts - 1) / 2 : 0;
 }
 
 #endif /* FL_HOLD_H */

@@ -387,14 +387,16 @@ static bool pp_idle_is_sure(const struct pp_flow *fl, u64 now_ns)
 }
 
 /* Both trains have found the line idle. Is the path one that holds packets for longer than
- * was known? All flows to this address have wider channels then.
+ * was known? All flows to this address have wider channels then. A train is short: where it had n
+ * packets at once a longer one may have had another. So delays of the silence say for how long, up
+ * to where n + 1 come at once.
  */
 static bool pp_is_held(struct pp_flow *fl)
 {
 	struct fl_base_rtt *base = pp_base_rtt(fl);
 	u32 gap_ns = fl->train_gap_ns ?: pp_line_gap_ns(fl);
-	u64 held_ns = min_t(u64, fl->silent_most_ns - fl->silent_least_ns,
-			    (u64)fl_hold_pairs(&fl->hold) * gap_ns);
+	u64 gaps = fl_hold_pairs(&fl->hold) + (u64)fl_hold_pkts(&fl->hold);
+	u64 held_ns = min_t(u64, fl->silent_most_ns - fl->silent_least_ns, gaps * gap_ns);
 
 	held_ns = min_t(u64, held_ns, PP_HELD_MAX_NS);
 	if (held_ns <= base->held_ns)

@@ -47,6 +47,8 @@ TEST(pairs_of_what_comes_at_once)
 		fl_hold_acked(&all, 5000000000ULL, n + 1, RTT_NS);
 		CHECK_EQ(fl_hold_pairs(&each), n * (n - 1) / 2);
 		CHECK_EQ(fl_hold_pairs(&all), n * (n - 1) / 2);
+		/* one is not held */
+		CHECK_EQ(fl_hold_pkts(&each), n > 1 ? n : 0);
 	}
 }
 
