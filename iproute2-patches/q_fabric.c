@@ -353,7 +353,8 @@ static int preset_line_words(int argc, char **argv, struct preset_line *line)
 }
 
 /* "preset NAME [speed RATE] [mtu BYTES] [segs N] [port's options] [bands' options]": the
- * preset's options, then those given, which win.
+ * preset's options, then those given, which win. What neither names gets its default, whatever
+ * the port had.
  */
 static int parse_preset(int argc, char **argv, struct nlmsghdr *n, const char *dev)
 {
@@ -385,6 +386,7 @@ static int parse_preset(int argc, char **argv, struct nlmsghdr *n, const char *d
 	if (!line.segs)
 		line.segs = line.rate_bps > PRESET_FAST_BPS ? PRESET_FAST_SEGS : 1;
 
+	addattr_l(n, FABRIC_OPTIONS_MAX_BYTES, TCA_FABRIC_ANEW, NULL, 0);
 	snprintf(text, sizeof(text), "%s", preset->port);
 	count = preset_words(text, words, &line);
 	i = parse_port(count, words, n);

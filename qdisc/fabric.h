@@ -537,6 +537,9 @@ struct fabric_class_config {
 };
 
 void fabric_class_default(struct fabric_sched *q, struct fabric_band *band);
+void fabric_class_anew(const struct fabric_sched *q,
+		       const struct fabric_band *band,
+		       struct fabric_class_config *c);
 void fabric_class_read(const struct fabric_sched *q,
 		       const struct fabric_band *band,
 		       struct fabric_class_config *c);

@@ -171,6 +171,18 @@ void fabric_class_read(const struct fabric_sched *q,
 	c->queues = fabric_hash_queues(q, band);
 }
 
+/* Settings of a band of which nothing is said, with the queue that it has. */
+void fabric_class_anew(const struct fabric_sched *q,
+		       const struct fabric_band *band,
+		       struct fabric_class_config *c)
+{
+	memset(c, 0, sizeof(*c));
+	c->strict = true;
+	c->alpha_milli = FABRIC_ALPHA_ONE;
+	c->queue = band->queue;
+	c->queues = fabric_hash_queues(q, band);
+}
+
 /* Strict, or round robin by weight or by quantum. */
 static int fabric_class_parse_order(struct nlattr **tb,
 				    struct fabric_class_config *c,

@@ -17,10 +17,16 @@ FABRIC_RANGE(fabric_range_round, 0, FABRIC_STAMP_ROUND_MAX_NS);
 
 /* ---- what leads a packet to its band --------------------------------------- */
 
-/* Starts from what is set now. */
-static void fabric_maps_read(const struct fabric_sched *q,
+/* Starts from what is set now, or anew. */
+static void fabric_maps_read(const struct fabric_sched *q, bool anew,
 			     struct fabric_maps *maps)
 {
+	if (anew) {
+		memset(maps, 0, sizeof(*maps));
+		maps->nbands = 1;
+		maps->default_band = FABRIC_BAND_LAST;
+		return;
+	}
 	maps->nbands = q->nbands;
 	maps->default_band = q->default_band;
 	maps->use_dscp = q->use_dscp;
@@ -92,7 +98,7 @@ int fabric_maps_parse(const struct fabric_sched *q, struct nlattr **tb,
 {
 	int err;
 
-	fabric_maps_read(q, maps);
+	fabric_maps_read(q, tb[TCA_FABRIC_ANEW], maps);
 	if (tb[TCA_FABRIC_BANDS])
 		maps->nbands = nla_get_u8(tb[TCA_FABRIC_BANDS]);
 	if (tb[TCA_FABRIC_DEFAULT_BAND])
@@ -196,6 +202,7 @@ static const struct nla_policy fabric_policy[TCA_FABRIC_MAX + 1] = {
 	[TCA_FABRIC_FLOW_FORM] = NLA_POLICY_MAX(NLA_U8, __FABRIC_FLOW_MAX - 1),
 	[TCA_FABRIC_FLOW_WEIGHT_MILLI] =
 		NLA_POLICY_FULL_RANGE(NLA_U32, &fabric_range_flow_weight),
+	[TCA_FABRIC_ANEW]		= { .type = NLA_FLAG },
 };
 
 static const struct fabric_text fabric_texts[] = {
@@ -344,10 +351,12 @@ static int fabric_stamp_parse(const struct fabric_sched *q, struct nlattr **tb,
 	const struct nlattr *round = tb[TCA_FABRIC_STAMP_ROUND_NS];
 	const struct nlattr *hold = tb[TCA_FABRIC_STAMP_HOLD_NS];
 
-	stamp->kind = q->stamp.kind;
-	stamp->tau_ns = q->stamp.tau_ns;
-	stamp->round_ns = q->stamp.round_ns;
-	stamp->hold_ns = q->stamp.hold_ns;
+	if (!tb[TCA_FABRIC_ANEW]) {
+		stamp->kind = q->stamp.kind;
+		stamp->tau_ns = q->stamp.tau_ns;
+		stamp->round_ns = q->stamp.round_ns;
+		stamp->hold_ns = q->stamp.hold_ns;
+	}
 	if (tb[TCA_FABRIC_STAMP])
 		stamp->kind = nla_get_u8(tb[TCA_FABRIC_STAMP]);
 	if (tau)
@@ -400,6 +409,17 @@ struct fabric_change {
 	struct fabric_class_config bands[FABRIC_BANDS_MAX];
 };
 
+/* All bands begin with their defaults. */
+static void fabric_bands_anew(const struct fabric_sched *q,
+			      struct fabric_change *change)
+{
+	int i;
+
+	for (i = 0; i < change->maps.nbands; i++)
+		fabric_class_anew(q, &q->bands[i], &change->bands[i]);
+	change->named = BIT(change->maps.nbands) - 1;
+}
+
 /* Settings of bands within those of the port. */
 static int fabric_bands_parse(const struct fabric_sched *q, struct nlattr **tb,
 			      struct fabric_change *change,
@@ -411,6 +431,8 @@ static int fabric_bands_parse(const struct fabric_sched *q, struct nlattr **tb,
 
 	if (tb[TCA_FABRIC_BUFFER_NAME])
 		buffered = *(char *)nla_data(tb[TCA_FABRIC_BUFFER_NAME]);
+	if (tb[TCA_FABRIC_ANEW])
+		fabric_bands_anew(q, change);
 	if (!tb[TCA_FABRIC_BAND_OPTIONS])
 		return 0;
 	nla_for_each_nested(nest, tb[TCA_FABRIC_BAND_OPTIONS], rem) {
@@ -586,6 +608,8 @@ static int fabric_role_parse(struct Qdisc *sch, struct nlattr **tb,
 		settings.form = nla_get_u8(tb[TCA_FABRIC_FLOW_FORM]);
 	if (tb[TCA_FABRIC_FLOW_WEIGHT_MILLI])
 		settings.weight_milli = nla_get_u32(tb[TCA_FABRIC_FLOW_WEIGHT_MILLI]);
+	if (tb[TCA_FABRIC_ANEW])
+		split_gso = true;
 	if (tb[TCA_FABRIC_SPLIT_GSO])
 		split_gso = nla_get_u8(tb[TCA_FABRIC_SPLIT_GSO]);
 	if (settings.role != FABRIC_ROLE_LAN &&
@@ -691,11 +715,22 @@ static void fabric_buffer_apply(struct fabric_sched *q,
 	q->buffer = buffer;
 }
 
-/* Numbers that need no check but their range. Root lock held. */
+/* Numbers that need no check but their range, where nothing was said. */
+static void fabric_numbers_default(struct fabric_sched *q)
+{
+	q->limit_bytes = FABRIC_LIMIT_DEFAULT_BYTES;
+	q->split_gso = true;
+	memset(&q->ecn, 0, sizeof(q->ecn));
+	q->ecn.red.prob = FABRIC_PROB_ONE;
+}
+
+/* The same as they were said. Root lock held. */
 static void fabric_numbers_apply(struct fabric_sched *q, struct nlattr **tb)
 {
 	unsigned int i;
 
+	if (tb[TCA_FABRIC_ANEW])
+		fabric_numbers_default(q);
 	if (tb[TCA_FABRIC_LIMIT_BYTES])
 		q->limit_bytes = nla_get_u32(tb[TCA_FABRIC_LIMIT_BYTES]);
 	if (tb[TCA_FABRIC_SPLIT_GSO])
@@ -718,14 +753,12 @@ void fabric_config_default(struct fabric_sched *q)
 	u64 now_ns = ktime_get_ns();
 	unsigned int i;
 
-	q->limit_bytes = FABRIC_LIMIT_DEFAULT_BYTES;
+	fabric_numbers_default(q);
 	q->overhead_bytes = FABRIC_OVERHEAD_DEFAULT_BYTES;
 	q->mpu_bytes = FABRIC_MPU_DEFAULT_BYTES;
-	q->split_gso = true;
 	q->nbands = 1;
 	q->default_band = FABRIC_BAND_LAST;
 	q->random = get_random_u32() | 1;
-	q->ecn.red.prob = FABRIC_PROB_ONE;
 	for (i = 0; i < FABRIC_BANDS_MAX; i++) {
 		q->bands[i].stats.meter.start_ns = now_ns;
 		fabric_class_default(q, &q->bands[i]);

@@ -314,6 +314,26 @@ test_change_under_traffic()
 	tc -n fa qdisc del dev e0 root
 }
 
+# A preset leaves nothing of what the port was before but its line and its buffer.
+test_preset_is_the_whole()
+{
+	for what in "flexpass speed 1gbit" prio8 soze dctcp; do
+		tc -n fa qdisc del dev e0 root 2> /dev/null
+		# shellcheck disable=SC2086 # words
+		port preset $what rate 1gbit buffer sw 1mb
+		want=$(stat '.options | tojson')
+		port limit 5000 ecn 3000 dequeue no-split-gso bands 9 default 2 priomap 3 dscp 0:9:red \
+			stamp power stamp-hold 1ms band 1 weight 3 rate 64kbit burst 172 each 86 packets 3 \
+			limit 7000 ecn-delay 5us drop green 2000 yellow 3000 red 4000 reserved 5000 alpha 0.1
+		# shellcheck disable=SC2086 # words
+		port preset $what
+		same "preset $what" "$(stat '.options | tojson')" "$want"
+		[ "$what" != prio8 ] || send 100 224:1000
+		expect "drops after $what" "$(stat .drops)" -eq 0
+	done
+	tc -n fa qdisc del dev e0 root
+}
+
 test_change_acts_at_once()
 {
 	# By the old settings the next packet would be due in eight seconds.

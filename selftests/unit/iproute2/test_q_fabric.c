@@ -443,7 +443,7 @@ TEST(long_times)
 	}
 }
 
-/* A preset is nothing but options. */
+/* A preset is options, and that what is not among them gets its default. */
 TEST(presets_are_options)
 {
 	static const char * const lines[][2] = {
@@ -478,13 +478,18 @@ TEST(presets_are_options)
 			"limit 4mb bands 2 dscp 40:1 band 1 strict packets 10 rate 529556650bit burst 172 each 86 band 2 weight 1 band 2 limit 1mb",
 		},
 	};
+	struct rtattr *tb[TCA_FABRIC_MAX + 1];
 	static struct message a, b;
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(lines); i++) {
 		CHECK(!parse_text(&a, lines[i][0], false));
 		CHECK(!parse_text(&b, lines[i][1], false));
-		CHECK(same(&a, &b, TCA_FABRIC_MAX));
+		CHECK(same(&a, &b, TCA_FABRIC_ANEW - 1));
+		parse_nest(tb, TCA_FABRIC_MAX, options(&a));
+		CHECK(tb[TCA_FABRIC_ANEW]);
+		parse_nest(tb, TCA_FABRIC_MAX, options(&b));
+		CHECK(!tb[TCA_FABRIC_ANEW]);
 	}
 	CHECK(parse_text(&a, "preset flexpass", false));
 	CHECK(parse_text(&a, "preset flexpass speed", false));

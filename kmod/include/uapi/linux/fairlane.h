@@ -58,6 +58,9 @@ enum {
 	TCA_FABRIC_FLOW_THETA_NS,	/* u32 role lan: to get there, 0: the round trip */
 	TCA_FABRIC_FLOW_FORM,		/* u8 FABRIC_FLOW_* */
 	TCA_FABRIC_FLOW_WEIGHT_MILLI,	/* u32 role lan: of a flow, 1 to 8000 thousandths */
+	TCA_FABRIC_ANEW,		/* flag: what is not here gets its default, but for line,
+					 * shared buffer, switch, role and kinds of queue
+					 */
 	__TCA_FABRIC_MAX,
 };
 
