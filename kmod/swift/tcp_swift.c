@@ -293,9 +293,9 @@ static void swift_apply(struct sock *sk, const struct swift *sw,
 
 	if (!s->delay_ns && sw->tel && sw->tel->owd.on)
 		return;
-	/* a quarter, and of few packets one */
+	/* of many packets three quarters: others cannot fill that in a round trip */
 	if (sw->low_dip)
-		wnd -= max(wnd >> 2, min_t(u64, wnd >> 1, FL_WND_ONE));
+		wnd = max(wnd >> 2, min_t(u64, wnd >> 1, FL_WND_ONE));
 	if (!s->delay_ns || s->rtt_ns <= s->delay_ns) {
 		swift_put(sk, wnd, s->delay_ns ?: sw->base_ns);
 		return;
@@ -355,8 +355,9 @@ static bool swift_dipped(struct swift *sw, u16 low, u32 rtt, u32 part_ns, u32 rt
 /* A path that is longer than was believed looks like a queue that does not end: it has more links
  * than swift_start() takes it for, or the route is another one. Two things tell of it.
  * A queue is packets that come and go, and a queue answers to what is sent. So where delays in a
- * row are one, within a part of a packet's time, and the line that was told has room, a quarter of
- * the window is held back for a round trip or two: if the delay is the same then, it is the path's.
+ * row are one, within a part of a packet's time, and the line that was told has room, three
+ * quarters of the window are held back for a round trip or two: if the delay is the same then, it is
+ * the path's. Others fill the room of a quarter meanwhile: their queue was taken for the path.
  * Each time that the queue has answered the next dip waits twice as long, and one that had to wait
  * for a second does not come.
  * A flow with less than a packet in a round trip has nothing in a queue: if no delay has met the
