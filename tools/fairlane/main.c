@@ -128,12 +128,12 @@ static void help_first(struct words *w)
 int main(int argc, char **argv)
 {
 	struct words w = { .v = argv + 1, .n = argc - 1 };
-	int code;
+	int code = EXIT_OK;
 
-	if (!read_options(&w))
-		return EXIT_OK;
-	help_first(&w);
-	code = run_words(&w);
+	if (read_options(&w)) {
+		help_first(&w);
+		code = run_words(&w);
+	}
 	if (fflush(stdout) || ferror(stdout))
 		fail_kernel("cannot write the output");
 	return code;

@@ -130,9 +130,12 @@ bool word_is(struct words *w, const char *keyword)
 /* No more words are allowed. */
 void words_end(const struct words *w)
 {
-	if (words_left(w))
-		fail("what is \"%s\"? (\"help\" shows what is known here)",
+	if (!words_left(w))
+		return;
+	if (w->v[w->i][0] == '-')
+		fail("what is \"%s\" here? Options come first: fairlane %s ...", w->v[w->i],
 		     w->v[w->i]);
+	fail("what is \"%s\"? (\"help\" shows what is known here)", w->v[w->i]);
 }
 
 /* Is help asked for? Then prints it. */

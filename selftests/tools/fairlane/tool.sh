@@ -147,6 +147,9 @@ test_flow_show()
 
 test_flow_refusals()
 {
+	refused 1 'Options come first: fairlane -j' flow show -j
+	fairlane -V > /dev/full 2> /run/out
+	expect "exit status of -V where there is no room" $? -eq 2
 	sinks 5201
 	open_flow 10.0.2.1 5201
 	open_flow 10.0.2.1 5201
