@@ -46,6 +46,7 @@
 #define SWIFT_SAME_RTTS		4
 #define SWIFT_SAME_PART_SHIFT	3
 #define SWIFT_DIP_RTTS		8
+#define SWIFT_DIP_WND		(8 * FL_WND_ONE)
 #define SWIFT_ROOM_SHIFT	5
 #define SWIFT_LOW_SHIFT		14
 #define SWIFT_LOW		(250 * NSEC_PER_MSEC >> SWIFT_LOW_SHIFT)
@@ -282,6 +283,17 @@ static void swift_init(struct sock *sk)
 	}
 }
 
+/* What is left of a window in a dip (swift_longer()): a quarter, so that others cannot fill the
+ * room in a round trip. All but SWIFT_DIP_WND says as much, and three quarters are the most. A flow
+ * of few packets keeps one, or a half. Return: packets << FL_WND_SHIFT.
+ */
+static u64 swift_dip_wnd(u64 wnd)
+{
+	u64 less = min_t(u64, wnd - (wnd >> 2), SWIFT_DIP_WND);
+
+	return max(wnd - max(less, wnd >> 2), min_t(u64, wnd >> 1, FL_WND_ONE));
+}
+
 /* Put the window into the socket. Of a one-way delay it is what fills that; the
  * same rate fills the rest of the round trip. Context: ACK, socket lock held.
  */
@@ -293,9 +305,8 @@ static void swift_apply(struct sock *sk, const struct swift *sw,
 
 	if (!s->delay_ns && sw->tel && sw->tel->owd.on)
 		return;
-	/* of many packets three quarters: others cannot fill that in a round trip */
 	if (sw->low_dip)
-		wnd = max(wnd >> 2, min_t(u64, wnd >> 1, FL_WND_ONE));
+		wnd = swift_dip_wnd(wnd);
 	if (!s->delay_ns || s->rtt_ns <= s->delay_ns) {
 		swift_put(sk, wnd, s->delay_ns ?: sw->base_ns);
 		return;
@@ -355,9 +366,9 @@ static bool swift_dipped(struct swift *sw, u16 low, u32 rtt, u32 part_ns, u32 rt
 /* A path that is longer than was believed looks like a queue that does not end: it has more links
  * than swift_start() takes it for, or the route is another one. Two things tell of it.
  * A queue is packets that come and go, and a queue answers to what is sent. So where delays in a
- * row are one, within a part of a packet's time, and the line that was told has room, three
- * quarters of the window are held back for a round trip or two: if the delay is the same then, it is
- * the path's. Others fill the room of a quarter meanwhile: their queue was taken for the path.
+ * row are one, within a part of a packet's time, and the line that was told has room, a part of
+ * the window is held back for a round trip or two (swift_dip_wnd()): if the delay is the same then,
+ * it is the path's. Where others fill the room meanwhile, their queue is taken for the path.
  * Each time that the queue has answered the next dip waits twice as long, and one that had to wait
  * for a second does not come.
  * A flow with less than a packet in a round trip has nothing in a queue: if no delay has met the
