@@ -133,8 +133,7 @@ void words_end(const struct words *w)
 	if (!words_left(w))
 		return;
 	if (w->v[w->i][0] == '-')
-		fail("what is \"%s\" here? Options come first: fairlane %s ...", w->v[w->i],
-		     w->v[w->i]);
+		fail("what is \"%s\"? Options come first (fairlane -h)", w->v[w->i]);
 	fail("what is \"%s\"? (\"help\" shows what is known here)", w->v[w->i]);
 }
 

@@ -147,7 +147,7 @@ test_flow_show()
 
 test_flow_refusals()
 {
-	refused 1 'Options come first: fairlane -j' flow show -j
+	refused 1 'what is "-j"? Options come first' flow show -j
 	fairlane -V > /dev/full 2> /run/out
 	expect "exit status of -V where there is no room" $? -eq 2
 	sinks 5201
