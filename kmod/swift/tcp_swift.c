@@ -38,9 +38,10 @@
 /* Largest window in BDPs: the target is reached long before. */
 #define SWIFT_MAX_BDP		8
 /* Delays that are one: so many in a row, for so many round trips, within this part of a packet's
- * time, log2. A dip is over after so many round trips at most; the line has room if this part of
- * it has, log2. Or all that a window below a packet has seen for so long, 2^SWIFT_LOW_SHIFT ns,
- * and for so many round trips: see swift_longer().
+ * time, log2. A dip is over after so many round trips at most, and holds back so much of a window
+ * (swift_dip_wnd()). The line has room if this part of it has, log2. Or all that a window below a
+ * packet has seen for so long, 2^SWIFT_LOW_SHIFT ns, and for so many round trips: see
+ * swift_longer().
  */
 #define SWIFT_SAME		8
 #define SWIFT_SAME_RTTS		4
@@ -283,9 +284,11 @@ static void swift_init(struct sock *sk)
 	}
 }
 
-/* What is left of a window in a dip (swift_longer()): a quarter, so that others cannot fill the
- * room in a round trip. All but SWIFT_DIP_WND says as much, and three quarters are the most. A flow
- * of few packets keeps one, or a half. Return: packets << FL_WND_SHIFT.
+/* What is left of a window in a dip (swift_longer()): a quarter, since others fill the room of a
+ * few packets in a round trip: with a quarter held back one of two flows had the line (net/cc:
+ * two-of-swift). Of a large window eight packets or a quarter are held back: with three quarters
+ * an RTT of 1 ms fell to 331 us (settings). A flow of few packets keeps one, or a half.
+ * Context: ACK, socket lock held. Return: packets << FL_WND_SHIFT.
  */
 static u64 swift_dip_wnd(u64 wnd)
 {
