@@ -3,6 +3,7 @@
 #include <net/tcp.h>
 
 #include "compat/compat.h"
+#include "fairlane/fairlane.h"
 #include "fairlane/fl_segment.h"
 
 /* Header and options. Context: socket lock held. */
@@ -54,3 +55,95 @@ void fl_segment_send(struct sock *sk, struct sk_buff *skb, u32 seq, u8 flags,
 	inet_csk(sk)->icsk_af_ops->queue_xmit(sk, skb, &inet_sk(sk)->cork.fl);
 }
 EXPORT_SYMBOL_GPL(fl_segment_send);
+
+/**
+ * fl_segment_answered() - does the peer answer a byte that it has got already?
+ * @sk: the socket, in any state from the handshake on; caller holds its lock
+ *
+ * Options must not be signed: a module cannot sign them (TCP-MD5, TCP-AO).
+ * MPTCP has a mapping for each byte. Without SACK there are no echoes. A socket whose
+ * segments are to be looked at before they reach the device (kTLS in the device) sends
+ * bytes that the device makes: such a byte would be dropped, or upset its state.
+ */
+bool fl_segment_answered(const struct sock *sk)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+#ifdef CONFIG_TCP_MD5SIG
+	if (rcu_access_pointer(tp->md5sig_info))
+		return false;
+#endif
+#ifdef CONFIG_TCP_AO
+	if (rcu_access_pointer(tp->ao_info))
+		return false;
+#endif
+#ifdef CONFIG_SOCK_VALIDATE_XMIT
+	if (READ_ONCE(sk->sk_validate_xmit_skb))
+		return false;
+#endif
+	return tcp_is_sack(tp) && !sk_is_mptcp(sk);
+}
+EXPORT_SYMBOL_GPL(fl_segment_answered);
+
+/**
+ * fl_segment_may_ask() - may this socket send such a byte now?
+ * @sk: the socket; caller holds its lock
+ *
+ * The peer must keep a connection to answer. An accepted socket begins in
+ * SYN-RECV and may do so a moment later.
+ */
+bool fl_segment_may_ask(const struct sock *sk)
+{
+	return fl_net_stays(sk) &&
+	       ((1 << sk->sk_state) & (TCPF_ESTABLISHED | TCPF_CLOSE_WAIT |
+				       TCPF_FIN_WAIT1 | TCPF_CLOSING |
+				       TCPF_LAST_ACK)) &&
+	       fl_segment_answered(sk);
+}
+EXPORT_SYMBOL_GPL(fl_segment_may_ask);
+
+/**
+ * fl_segment_ask() - send one
+ * @sk: the socket, fl_segment_may_ask(); caller holds its lock
+ * @seq: of the byte, before tp->snd_una
+ * @tsval: its time stamp
+ *
+ * Return: has it left?
+ */
+bool fl_segment_ask(struct sock *sk, u32 seq, u32 tsval)
+{
+	struct sk_buff *skb;
+
+	skb = alloc_skb(MAX_TCP_HEADER + 1, GFP_ATOMIC | __GFP_NOWARN);
+	if (!skb)
+		return false;
+	skb_reserve(skb, MAX_TCP_HEADER);
+	skb_put_u8(skb, 0);
+	fl_segment_send(sk, skb, seq, TCPHDR_ACK, tsval);
+	return true;
+}
+EXPORT_SYMBOL_GPL(fl_segment_ask);
+
+/**
+ * fl_late_sends() - a flow is about to send
+ * @sk: the socket; caller holds its lock
+ * @late: what is known of its delays
+ *
+ * The answer to the byte is a D-SACK, of which the stack must not think that the network doubles
+ * packets (prioplus/pp_probe.c).
+ *
+ * Return: what is known then.
+ */
+u8 fl_late_sends(struct sock *sk, u8 late)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	if (late != FL_LATE_ASK || !fl_segment_may_ask(sk))
+		return late;
+	tp->dsack_dups = max_t(u32, tp->dsack_dups, tp->total_retrans);
+	local_bh_disable();
+	fl_segment_ask(sk, tp->snd_una - 1, fl_tcp_tsval(tp));
+	local_bh_enable();
+	return FL_LATE_PROMPT;
+}
+EXPORT_SYMBOL_GPL(fl_late_sends);

@@ -31,6 +31,7 @@
 
 #include "compat/compat.h"
 #include "ledbat/core/ledbat.h"
+#include "fairlane/fl_segment.h"
 #include "fairlane/fl_sock.h"
 #include "fairlane/fl_trace.h"
 
@@ -78,6 +79,7 @@ static const struct ledbat_settings *ledbat_of(const struct fl_profile *pf)
  * @rtt_base: smallest RTTs of full packets, ns
  * @owd_base: smallest one-way delays, ticks
  * @clock: the peer's time stamp clock
+ * @asked_ns: when the receiver was asked last
  * @una: tp->snd_una at the last ACK
  * @base_ns: base RTT, ns; 0 = not known yet
  * @target_ns: target above it, ns
@@ -87,6 +89,7 @@ static const struct ledbat_settings *ledbat_of(const struct fl_profile *pf)
  * @gso_segs: most segments in a packet
  * @slow: in slow start
  * @one_way: the last delay was one-way
+ * @late: what is known of late ACKs, FL_LATE_NOT and so on
  * @rcu: readers of ledbat_info() do not hold the socket lock
  */
 struct ledbat_flow {
@@ -98,6 +101,7 @@ struct ledbat_flow {
 	struct fl_ledbat_base rtt_base;
 	struct fl_ledbat_base owd_base;
 	struct fl_ledbat_clock clock;
+	u64 asked_ns;
 	u32 una;
 	u32 base_ns;
 	u32 target_ns;
@@ -107,6 +111,7 @@ struct ledbat_flow {
 	u8 gso_segs;
 	bool slow;
 	bool one_way;
+	u8 late;
 	struct rcu_head rcu;
 };
 
@@ -297,6 +302,24 @@ static void ledbat_limits(const struct ledbat_flow *fl, u32 flight,
 	t->ai_wnd = FL_WND_ONE;
 }
 
+/* Is the delay the receiver's? Until what is sent from now on is acknowledged nothing is known.
+ * Context: ACK, socket lock held.
+ */
+static void ledbat_doubt(struct sock *sk, struct ledbat_flow *fl, struct fl_sample *s,
+			 u32 target_ns)
+{
+	bool fresh = s->now_ns - s->delay_ns >= fl->asked_ns;
+
+	fl->late = fl_late_next(sk, fl->late, s->delay_ns, target_ns, fresh);
+	if (fl->late == FL_LATE_ASK) {
+		fl->asked_ns = s->now_ns;
+		if (tcp_sk(sk)->packets_out)
+			fl->late = fl_late_sends(sk, fl->late);
+	}
+	if (fl->late && s->now_ns - s->delay_ns < fl->asked_ns)
+		s->delay_ns = 0;
+}
+
 /* Context: each ACK of new data, softirq or backlog, socket lock held. */
 static void ledbat_cong_control(FL_CONG_CONTROL_ARGS)
 {
@@ -322,6 +345,8 @@ static void ledbat_cong_control(FL_CONG_CONTROL_ARGS)
 	s.delay_ns = ledbat_delay(sk, fl, pf, fl_rtt_sample(sk, &fl->rtt, rs),
 				  full);
 	ledbat_limits(fl, tp->packets_out + s.acked_pkts, &t);
+	if (s.delay_ns)
+		ledbat_doubt(sk, fl, &s, t.target_ns);
 	if (fl->slow)
 		fl->slow = fl_ledbat_slow_start(&fl->state, &t, &fl->wnd, &s);
 	else
@@ -331,6 +356,14 @@ static void ledbat_cong_control(FL_CONG_CONTROL_ARGS)
 	fl_apply_wnd(sk, fl->wnd, 0, fl->base_ns);
 	ledbat_take_over(sk, fl, pf);
 	fl_rtt_remember(sk, &fl->rtt);
+}
+
+static void ledbat_cwnd_event(struct sock *sk, enum tcp_ca_event event)
+{
+	struct ledbat_flow *fl = ledbat_flow_of(sk);
+
+	if (fl && event == CA_EVENT_TX_START)
+		fl->late = fl_late_sends(sk, fl->late);
 }
 
 /* Losses and marks. Context: socket lock held. */
@@ -391,6 +424,7 @@ static struct tcp_congestion_ops tcp_ledbat __read_mostly = {
 	.undo_cwnd	= ledbat_undo_cwnd,
 	.cong_control	= ledbat_cong_control,
 	.set_state	= ledbat_set_state,
+	.cwnd_event	= ledbat_cwnd_event,
 	.min_tso_segs	= ledbat_min_tso_segs,
 	.get_info	= fl_diag_fill,
 	.flags		= TCP_CONG_NON_RESTRICTED,

@@ -303,8 +303,6 @@ void pp_probe_now(struct pp_flow *fl);
 void pp_probe_after(struct pp_flow *fl, u32 wait_ns);
 void pp_probe_again(struct pp_flow *fl);
 void pp_probe_arm_watch(struct pp_flow *fl);
-bool pp_probe_possible(const struct sock *sk);
-bool pp_probe_allowed(const struct sock *sk);
 bool pp_probe_echo(struct pp_flow *fl);
 bool pp_timer_act(struct pp_flow *fl);
 

@@ -63,64 +63,6 @@
 
 struct kmem_cache *pp_flow_cache;
 
-/**
- * pp_probe_possible() - does this connection allow probes at all?
- * @sk: the socket, in any state from the handshake on; caller holds its lock
- *
- * Options must not be signed: a module cannot sign them (TCP-MD5, TCP-AO).
- * MPTCP has a mapping for each byte. Without SACK there are no echoes. A socket whose
- * segments are to be looked at before they reach the device (kTLS in the device) sends
- * bytes that the device makes: a probe's byte would be dropped, or upset its state.
- */
-bool pp_probe_possible(const struct sock *sk)
-{
-	const struct tcp_sock *tp = tcp_sk(sk);
-
-#ifdef CONFIG_TCP_MD5SIG
-	if (rcu_access_pointer(tp->md5sig_info))
-		return false;
-#endif
-#ifdef CONFIG_TCP_AO
-	if (rcu_access_pointer(tp->ao_info))
-		return false;
-#endif
-#ifdef CONFIG_SOCK_VALIDATE_XMIT
-	if (READ_ONCE(sk->sk_validate_xmit_skb))
-		return false;
-#endif
-	return tcp_is_sack(tp) && !sk_is_mptcp(sk);
-}
-
-/**
- * pp_probe_allowed() - may this socket send a probe now?
- * @sk: the socket; caller holds its lock
- *
- * The peer must keep a connection to answer. An accepted socket begins in
- * SYN-RECV and may do so a moment later.
- */
-bool pp_probe_allowed(const struct sock *sk)
-{
-	return fl_net_stays(sk) &&
-	       ((1 << sk->sk_state) & (TCPF_ESTABLISHED | TCPF_CLOSE_WAIT |
-				       TCPF_FIN_WAIT1 | TCPF_CLOSING |
-				       TCPF_LAST_ACK)) &&
-	       pp_probe_possible(sk);
-}
-
-/* Build and send. Context: socket lock held. Return: has it left? */
-static bool pp_probe_xmit(struct sock *sk, u32 seq, u32 tsval)
-{
-	struct sk_buff *skb;
-
-	skb = alloc_skb(MAX_TCP_HEADER + 1, GFP_ATOMIC | __GFP_NOWARN);
-	if (!skb)
-		return false;
-	skb_reserve(skb, MAX_TCP_HEADER);
-	skb_put_u8(skb, 0);
-	fl_segment_send(sk, skb, seq, TCPHDR_ACK, tsval);
-	return true;
-}
-
 static void pp_timer_arm(struct pp_flow *fl, enum pp_timer what, u64 ns)
 {
 	if (!fl->timer_ref) {
@@ -196,7 +138,7 @@ void pp_probe_now(struct pp_flow *fl)
 	fl->probe_sent_ns = ktime_get_ns();
 	fl->turned = fl->sk->sk_state == TCP_ESTABLISHED && fl->stats.echoes;
 	fl->probe_seq = pp_probe_seq(fl);
-	if (pp_probe_xmit(fl->sk, fl->probe_seq, tsval))
+	if (fl_segment_ask(fl->sk, fl->probe_seq, tsval))
 		fl->stats.probes++;
 	pp_timer_arm(fl, PP_TIMER_ECHO, pp_echo_timeout_ns(fl));
 	trace_fl_prioplus_probe(fl->sk, 0, 0);
@@ -400,7 +342,7 @@ static bool pp_echo_overdue(struct pp_flow *fl)
  */
 void pp_probe_again(struct pp_flow *fl)
 {
-	if (!fl->probes_out && pp_probe_allowed(fl->sk) &&
+	if (!fl->probes_out && fl_segment_may_ask(fl->sk) &&
 	    tcp_sk(fl->sk)->tcp_clock_cache - fl->probe_sent_ns >= PP_AGAIN_NS)
 		pp_probe_now(fl);
 }
@@ -452,9 +394,9 @@ bool pp_timer_act(struct pp_flow *fl)
 	fl->timer_for = PP_TIMER_NONE;
 	fl->rare = 1;
 	/* signed since the flow began */
-	if (!pp_probe_possible(fl->sk))
+	if (!fl_segment_answered(fl->sk))
 		return fl->fallback;
-	if (!pp_probe_allowed(fl->sk))
+	if (!fl_segment_may_ask(fl->sk))
 		return true;
 	switch (what) {
 	case PP_TIMER_PROBE:

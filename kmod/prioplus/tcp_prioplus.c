@@ -37,6 +37,7 @@
 #include "swift/core/swift.h"
 #include "prioplus/core/pp_weight.h"
 #include "fairlane/fl_owd.h"
+#include "fairlane/fl_segment.h"
 #include "pp_flow.h"
 
 /* A flow that sent nothing for this many base RTTs probes before it sends. */
@@ -360,7 +361,7 @@ static void pp_adopt(struct sock *sk)
 	pp_expect_longer(fl, pf);
 	pp_see_use();
 	fl_take_over(sk, fl->gso_segs);
-	if (!pp_probe_possible(sk))
+	if (!fl_segment_answered(sk))
 		pp_fall_back(fl);
 	rcu_assign_pointer(ps->flow, fl);
 	fl->at.cc = &pp_cc;
@@ -634,11 +635,11 @@ static void pp_begin(struct pp_flow *fl)
 {
 	struct sock *sk = fl->sk;
 
-	if (!pp_probe_possible(sk)) {
+	if (!fl_segment_answered(sk)) {
 		pp_fall_back(fl);
 		return;
 	}
-	if (!pp_probe_allowed(sk))
+	if (!fl_segment_may_ask(sk))
 		return;
 	/* the priority may be newer than the handshake */
 	pp_refresh(fl, 0, 0);

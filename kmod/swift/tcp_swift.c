@@ -26,6 +26,7 @@
 #include "compat/compat.h"
 #include "fairlane/fl_sock.h"
 #include "fairlane/fl_owd.h"
+#include "fairlane/fl_segment.h"
 #include "fairlane/fl_trace.h"
 #include "swift/core/swift.h"
 
@@ -75,6 +76,7 @@
  * @low_same: delays in a row that were that
  * @low_wait: dips that were answered, at most 15
  * @low_dip: a part of the window is held back
+ * @late: what is known of late ACKs, FL_LATE_NOT and so on
  * @target_ns: target delay without scaling, ns
  * @ai_wnd: additive increase, packets << FL_WND_SHIFT
  * @bdp_pkts: line rate times base RTT, packets, at least 1
@@ -96,9 +98,10 @@ struct swift {
 	u32 base_ns;
 	u32 low_ns;
 	u16 low_at;
-	u8 low_same;
+	u8 low_same : 4;
 	u8 low_wait : 4;
 	u8 low_dip : 1;
+	u8 late : FL_LATE_BITS;
 	u32 target_ns;
 	u32 ai_wnd;
 	u32 bdp_pkts : 25;
@@ -442,6 +445,21 @@ static bool swift_may_be_late(const struct sock *sk, const struct swift *sw,
 	return 2 * rs->prior_in_flight <= tcp_snd_cwnd(tp);
 }
 
+/* Is the delay the receiver's? Until what is sent from now on is acknowledged none is believed, as
+ * after a decrease. Context: ACK, socket lock held.
+ */
+static void swift_doubt(struct sock *sk, struct swift *sw, struct fl_sample *s, u32 target_ns)
+{
+	sw->late = fl_late_next(sk, sw->late, s->delay_ns, target_ns,
+				s->now_ns - s->delay_ns >= sw->state.dec_ns);
+	if (likely(sw->late != FL_LATE_ASK))
+		return;
+	s->delay_ns = min(s->delay_ns, sw->base_ns);
+	sw->state.dec_ns = s->now_ns;
+	if (tcp_sk(sk)->packets_out)
+		sw->late = fl_late_sends(sk, sw->late);
+}
+
 /* As pp_data_ns(), on two links: nobody knows how many there are. Context: ACK, socket lock held.
  * Return: ns.
  */
@@ -505,6 +523,8 @@ static void swift_cong_control(FL_CONG_CONTROL_ARGS)
 	if (swift_may_be_late(sk, sw, rs, s.delay_ns))
 		s.delay_ns = min(s.delay_ns, sw->base_ns);
 	t.target_ns = fl_swift_scaled_target(&sc, sw->target_ns, sw->wnd);
+	if (s.delay_ns)
+		swift_doubt(sk, sw, &s, t.target_ns);
 	if (swift_longer(sk, sw, pf, &s, t.target_ns, rtt_ns))
 		t.target_ns = fl_swift_scaled_target(&sc, sw->target_ns, sw->wnd);
 	t.ai_wnd = sw->ai_wnd;
@@ -517,6 +537,14 @@ static void swift_cong_control(FL_CONG_CONTROL_ARGS)
 	swift_apply(sk, sw, &s, base_ns);
 	fl_take_over(sk, sw->gso_segs);
 	fl_rtt_remember(sk, &sw->rtt);
+}
+
+static void swift_cwnd_event(struct sock *sk, enum tcp_ca_event event)
+{
+	struct swift *sw = inet_csk_ca(sk);
+
+	if (event == CA_EVENT_TX_START)
+		sw->late = fl_late_sends(sk, sw->late);
 }
 
 /* Losses: once for each recovery. Context: socket lock held. */
@@ -578,6 +606,7 @@ static struct tcp_congestion_ops tcp_swift __read_mostly = {
 	.undo_cwnd	= swift_undo_cwnd,
 	.cong_control	= swift_cong_control,
 	.set_state	= swift_set_state,
+	.cwnd_event	= swift_cwnd_event,
 	.min_tso_segs	= swift_min_tso_segs,
 	.get_info	= fl_diag_fill,
 	.flags		= TCP_CONG_NON_RESTRICTED,

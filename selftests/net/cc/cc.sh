@@ -133,6 +133,32 @@ test_answers()
 	done < /run/out
 }
 
+# A receiver that reads late keeps the ACKs of all that is in flight until then: no queue. It waits
+# before it takes an answer, or the next 64 kB of a long one.
+test_late_readers()
+{
+	as_it_comes
+	talks=''
+	for cc in swift ledbat; do
+		talks="$talks $cc:40:40000:200 $cc:40:40000:2000 $cc:1:6000000:200 $cc:1:6000000:2000"
+	done
+	in_ns ca python3 ./late.py listen 5101 $talks &
+	sleep 0.01
+	in_ns cb python3 ./late.py 10.0.1.1 5101 $talks > /run/out || fault "no answers"
+	wait
+	for talk in $talks; do
+		# cubic needs 8, 80, 18 and 184 ms
+		case $talk in
+		*:40:*:200) most_us=24000 ;;
+		*:40:*) most_us=240000 ;;
+		*:200) most_us=54000 ;;
+		*) most_us=552000 ;;
+		esac
+		read -r us || us=-1
+		between "time of $talk, us" "${us:--1}" 1 $most_us
+	done < /run/out
+}
+
 # Both ends of a connection send. An ACK comes with data then, whose time on the links is no queue.
 # Taken for one, it was more than Swift steers for with priority 0: 16 ms.
 test_both_ways()
@@ -1290,7 +1316,7 @@ trap 'drop_net' EXIT
 # The stack distrusts times below 1 us, and booting takes none here.
 sleep 0.01
 load || exit 1
-tests=${*:-addresses default_priority answers both_ways any_length slower_line untold_jitter untold_long_jitter told_noise dips priorities priority_change live_priority probes trace loss loss_and_base_rtt ack_loss lost_acks_of_small_windows owner_paces reordering double_data dsack_count close_stopped switch trains
+tests=${*:-addresses default_priority answers late_readers both_ways any_length slower_line untold_jitter untold_long_jitter told_noise dips priorities priority_change live_priority probes trace loss loss_and_base_rtt ack_loss lost_acks_of_small_windows owner_paces reordering double_data dsack_count close_stopped switch trains
 	listener poor_peers outage base_rtt base_rtt_given base_rtt_agrees base_rtt_memory settings ledbat prioplus_ledbat one_way deadlines many_flows
 	ecn mixed_mtu path_change longer_route short_flows removal}
 run_tests 1 $tests
