@@ -7,6 +7,7 @@
 #include <net/tcp.h>
 
 #include "fl_guided.h"
+#include "fl_segment.h"
 
 /* Without an echo for so many RTTs, and FL_GUIDED_LOST_PKTS: fall back. */
 #define FL_GUIDED_LOST_RTTS	8
@@ -177,7 +178,10 @@ void fl_guided_cwnd_event(struct sock *sk, enum tcp_ca_event event)
 	u32 rtt_ns;
 	u64 now_ns;
 
-	if (event != CA_EVENT_TX_START || !g || !g->telling)
+	if (event != CA_EVENT_TX_START || !g)
+		return;
+	fl_smaller_path(sk);
+	if (!g->telling)
 		return;
 	now_ns = tcp_sk(sk)->tcp_clock_cache;
 	rtt_ns = fl_guided_ops_of(g)->rtt_ns(g);

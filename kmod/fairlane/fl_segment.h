@@ -25,6 +25,7 @@ void fl_segment_send(struct sock *sk, struct sk_buff *skb, u32 seq, u8 flags,
 bool fl_segment_answered(const struct sock *sk);
 bool fl_segment_may_ask(const struct sock *sk);
 bool fl_segment_ask(struct sock *sk, u32 seq, u32 tsval);
+void fl_smaller_path(struct sock *sk);
 u8 fl_late_sends(struct sock *sk, u8 late);
 
 /**

@@ -362,8 +362,10 @@ static void ledbat_cwnd_event(struct sock *sk, enum tcp_ca_event event)
 {
 	struct ledbat_flow *fl = ledbat_flow_of(sk);
 
-	if (fl && event == CA_EVENT_TX_START)
-		fl->late = fl_late_sends(sk, fl->late);
+	if (!fl || event != CA_EVENT_TX_START)
+		return;
+	fl_smaller_path(sk);
+	fl->late = fl_late_sends(sk, fl->late);
 }
 
 /* Losses and marks. Context: socket lock held. */

@@ -543,8 +543,10 @@ static void swift_cwnd_event(struct sock *sk, enum tcp_ca_event event)
 {
 	struct swift *sw = inet_csk_ca(sk);
 
-	if (event == CA_EVENT_TX_START)
-		sw->late = fl_late_sends(sk, sw->late);
+	if (event != CA_EVENT_TX_START)
+		return;
+	fl_smaller_path(sk);
+	sw->late = fl_late_sends(sk, sw->late);
 }
 
 /* Losses: once for each recovery. Context: socket lock held. */

@@ -159,6 +159,32 @@ test_late_readers()
 	done < /run/out
 }
 
+# The path's MTU shrinks. The first flow that is told changes the host's route, and a flow with a packet
+# or two in flight has none when it finds its packets too large for that: it waited 200 ms for a timer.
+test_smaller_path_mtu()
+{
+	as_it_comes
+	for d in east:cr e0:cb; do
+		lablink-ctl set ${d%:*} netns ${d#*:} rate 1gbit
+	done
+	in_ns ca sysctl -q -w net.fairlane.line_rate_mbps=1000
+	for d in ca:e0 cr:west cr:east cb:e0; do
+		ip -n ${d%:*} link set ${d#*:} mtu 9000 || fault "no MTU of 9000"
+	done
+	for cc in swift ledbat prioplus; do
+		flow -c $cc -q 1 -n 8 -b -1 -L 240 > /run/a &
+		sleep 0.02
+		ip -n cr link set east mtu 1400 || fault "no MTU of 1400"
+		wait
+		while read -r _ n _ received _ longest _; do
+			expect "longest gap of flow $n of $cc ($received bytes), us" "$longest" -le 100000
+		done < /run/a
+		ip -n cr link set east mtu 9000
+		# what the host has learned of the path
+		ip -n ca route flush cache
+	done
+}
+
 # Both ends of a connection send. An ACK comes with data then, whose time on the links is no queue.
 # Taken for one, it was more than Swift steers for with priority 0: 16 ms.
 test_both_ways()
@@ -1316,7 +1342,7 @@ trap 'drop_net' EXIT
 # The stack distrusts times below 1 us, and booting takes none here.
 sleep 0.01
 load || exit 1
-tests=${*:-addresses default_priority answers late_readers both_ways any_length slower_line untold_jitter untold_long_jitter told_noise dips priorities priority_change live_priority probes trace loss loss_and_base_rtt ack_loss lost_acks_of_small_windows owner_paces reordering double_data dsack_count close_stopped switch trains
+tests=${*:-addresses default_priority answers late_readers smaller_path_mtu both_ways any_length slower_line untold_jitter untold_long_jitter told_noise dips priorities priority_change live_priority probes trace loss loss_and_base_rtt ack_loss lost_acks_of_small_windows owner_paces reordering double_data dsack_count close_stopped switch trains
 	listener poor_peers outage base_rtt base_rtt_given base_rtt_agrees base_rtt_memory settings ledbat prioplus_ledbat one_way deadlines many_flows
 	ecn mixed_mtu path_change longer_route short_flows removal}
 run_tests 1 $tests
