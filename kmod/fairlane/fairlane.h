@@ -205,6 +205,23 @@ static inline void fl_rtt_remember(struct sock *sk, struct fl_rtt *r)
 }
 
 /**
+ * fl_rtt_first() - a flow sends that had nothing in flight
+ * @sk: the socket
+ * @r: where to note when, of a full packet
+ *
+ * Pacing moves the time of sending ahead, so that nobody could tell it afterwards.
+ * Context: CA_EVENT_TX_START, socket lock held.
+ */
+static inline void fl_rtt_first(const struct sock *sk, struct fl_rtt *r)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	r->sent[0].end_seq = tp->snd_nxt + tp->mss_cache;
+	r->sent[0].sent_ns = tp->tcp_wstamp_ns;
+	r->count = 1;
+}
+
+/**
  * struct fl_base_rtt - base RTTs that a flow has measured or been told by others
  * @key: the path
  * @window: at the last fl_base_rtt_learn()

@@ -377,8 +377,9 @@ static bool swift_dipped(struct swift *sw, u16 low, u32 rtt, u32 part_ns, u32 rt
  * it is the path's. Where others fill the room meanwhile, their queue is taken for the path.
  * Each time that the queue has answered the next dip waits twice as long, and one that had to wait
  * for a second does not come.
- * A flow with less than a packet in a round trip has nothing in a queue: if no delay has met the
- * target for a quarter of a second, the least of them is the base RTT. It is, too, below a higher
+ * A flow with less than a packet in a round trip has nothing in a queue, and nothing to hold back:
+ * delays that are one are the path's. If no delay has met the target for a quarter of a second, the
+ * least of them is the base RTT. It is, too, below a higher
  * priority that leaves nothing for as long: the flow has a part of the line then, until it sees a
  * shorter delay.
  * @target_ns: the target with scaling, @rtt_ns: the delay of full packets, ns; 0 = none.
@@ -414,7 +415,8 @@ static bool swift_longer(struct sock *sk, struct swift *sw, const struct fl_prof
 			 low > min_t(u32, SWIFT_LOW_RTTS * rtt, SWIFT_LOW_MOST);
 		if (!longer && sw->low_same == SWIFT_SAME &&
 		    low > (u64)(SWIFT_SAME_RTTS * (rtt + 1)) << sw->low_wait) {
-			sw->low_dip = swift_leaves_room(sk, sw, pf);
+			longer = below;
+			sw->low_dip = !below && swift_leaves_room(sk, sw, pf);
 			sw->low_at = now_at;
 		}
 	}
@@ -446,18 +448,21 @@ static bool swift_may_be_late(const struct sock *sk, const struct swift *sw,
 }
 
 /* Is the delay the receiver's? Until what is sent from now on is acknowledged none is believed, as
- * after a decrease. Context: ACK, socket lock held.
+ * after a decrease. Context: ACK, socket lock held. Return: yes.
  */
-static void swift_doubt(struct sock *sk, struct swift *sw, struct fl_sample *s, u32 target_ns)
+static bool swift_doubt(struct sock *sk, struct swift *sw, struct fl_sample *s, u32 target_ns)
 {
+	if (!s->delay_ns)
+		return false;
 	sw->late = fl_late_next(sk, sw->late, s->delay_ns, target_ns,
 				s->now_ns - s->delay_ns >= sw->state.dec_ns);
 	if (likely(sw->late != FL_LATE_ASK))
-		return;
+		return false;
 	s->delay_ns = min(s->delay_ns, sw->base_ns);
 	sw->state.dec_ns = s->now_ns;
 	if (tcp_sk(sk)->packets_out)
 		sw->late = fl_late_sends(sk, sw->late);
+	return true;
 }
 
 /* As pp_data_ns(), on two links: nobody knows how many there are. Context: ACK, socket lock held.
@@ -494,7 +499,7 @@ static void swift_cong_control(FL_CONG_CONTROL_ARGS)
 		.min_wnd = SWIFT_MIN_WND,
 	};
 	u32 base_ns = sw->base_ns, rtt_ns, data_ns;
-	bool full;
+	bool full, late;
 
 	/* the ACK of our SYN comes before swift_init(), which forgets */
 	if (!inet_csk(sk)->icsk_ca_initialized)
@@ -520,12 +525,12 @@ static void swift_cong_control(FL_CONG_CONTROL_ARGS)
 		s.delay_ns = fl_owd_sample(sw->tel, s.now_ns, s.rtt_ns, base_ns,
 					   READ_ONCE(pf->noise_ns));
 	}
-	if (swift_may_be_late(sk, sw, rs, s.delay_ns))
+	late = swift_may_be_late(sk, sw, rs, s.delay_ns);
+	if (late)
 		s.delay_ns = min(s.delay_ns, sw->base_ns);
 	t.target_ns = fl_swift_scaled_target(&sc, sw->target_ns, sw->wnd);
-	if (s.delay_ns)
-		swift_doubt(sk, sw, &s, t.target_ns);
-	if (swift_longer(sk, sw, pf, &s, t.target_ns, rtt_ns))
+	if (!swift_doubt(sk, sw, &s, t.target_ns) && !late &&
+	    swift_longer(sk, sw, pf, &s, t.target_ns, rtt_ns))
 		t.target_ns = fl_swift_scaled_target(&sc, sw->target_ns, sw->wnd);
 	t.ai_wnd = sw->ai_wnd;
 	t.max_wnd = max_t(u64, (u64)SWIFT_MAX_BDP * sw->bdp_pkts, 16) <<
@@ -546,6 +551,7 @@ static void swift_cwnd_event(struct sock *sk, enum tcp_ca_event event)
 	if (event != CA_EVENT_TX_START)
 		return;
 	fl_smaller_path(sk);
+	fl_rtt_first(sk, &sw->rtt);
 	sw->late = fl_late_sends(sk, sw->late);
 }
 

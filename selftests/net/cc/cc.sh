@@ -231,6 +231,10 @@ test_slower_line()
 	as_it_comes
 	lablink-ctl set east netns cr rate 1gbit
 	lablink-ctl set e0 netns cb rate 1gbit
+	# its base RTT is that of two links of 10 Gbit/s at first
+	flow -c swift -b -1 -L 100 > /run/a
+	# of 12 MB
+	expect "bytes of swift in 100 ms" "$(field received 0 /run/a)" -ge 8000000
 	for cc in prioplus prioplus-ledbat; do
 		flow -c $cc -b -1 -L 300 > /run/a &
 		sleep 0.25
