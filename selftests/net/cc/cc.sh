@@ -1264,6 +1264,24 @@ test_longer_route()
 	done
 }
 
+# The same where the path is twenty times as long as it was: Swift had nothing for good.
+test_much_longer_route()
+{
+	as_it_comes
+	in_ns ca sysctl -q -w net.fairlane.line_rate_mbps=200
+	for d in east:cr e0:cb; do
+		lablink-ctl set ${d%:*} netns ${d#*:} rate 200mbit delay 50us
+	done
+	flow -c swift -b -1 -L 2000 1500:all:mark 2000:all:mark > /run/a &
+	sleep 0.5
+	for d in east:cr e0:cb; do
+		lablink-ctl set ${d%:*} netns ${d#*:} delay 2ms || fault "no delay"
+	done
+	wait
+	# 500 ms at 200 Mbit/s are 12 MB, and the window grows by a tenth of a packet in an RTT
+	expect "bytes in 500 ms, 1 s after the change" "$(marked /run/a 2000)" -ge 2500000
+}
+
 # From one byte to a BDP: a probe, a few RTTs, whoever else sends.
 test_short_flows()
 {
@@ -1348,5 +1366,5 @@ sleep 0.01
 load || exit 1
 tests=${*:-addresses default_priority answers late_readers smaller_path_mtu both_ways any_length slower_line untold_jitter untold_long_jitter told_noise dips priorities priority_change live_priority probes trace loss loss_and_base_rtt ack_loss lost_acks_of_small_windows owner_paces reordering double_data dsack_count close_stopped switch trains
 	listener poor_peers outage base_rtt base_rtt_given base_rtt_agrees base_rtt_memory settings ledbat prioplus_ledbat one_way deadlines many_flows
-	ecn mixed_mtu path_change longer_route short_flows removal}
+	ecn mixed_mtu path_change longer_route much_longer_route short_flows removal}
 run_tests 1 $tests
