@@ -139,13 +139,22 @@ static inline u32 fl_rtt_sample(struct sock *sk, const struct fl_rtt *r,
 {
 	const struct fl_rtt_sent *p = r->sent + r->count;
 	const struct tcp_sock *tp = tcp_sk(sk);
+	s64 ns;
 
 	if (unlikely(rs->rtt_us < 0 || !rs->acked_sacked))
 		return 0;
-	if (likely(rs->rtt_us < FL_RTT_MAX_US))
-		while (p-- != r->sent)
-			if (p->end_seq == tp->snd_una)
-				return (u32)tp->tcp_clock_cache - p->sent_ns;
+	if (unlikely(rs->rtt_us >= FL_RTT_MAX_US))
+		return fl_rtt_coarse(sk, rs);
+	while (p-- != r->sent) {
+		if (p->end_seq != tp->snd_una)
+			continue;
+		ns = (u32)tp->tcp_clock_cache - p->sent_ns;
+		/* sent again since: it is another time that the stack knows */
+		if (unlikely(tp->total_retrans) &&
+		    abs(ns - (s64)rs->rtt_us * NSEC_PER_USEC) > NSEC_PER_USEC)
+			break;
+		return ns;
+	}
 	return fl_rtt_coarse(sk, rs);
 }
 
