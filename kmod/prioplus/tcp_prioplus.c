@@ -323,9 +323,12 @@ static enum hrtimer_restart pp_timer_fire(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
+static void pp_begin(struct pp_flow *fl);
+
 /* Set up a flow. Context: any, socket lock held. Without memory, the socket
  * goes on with the window it has and a later ACK tries again. Before the SYN is
  * answered nobody knows whether the peer can answer probes: the first write sets it up.
+ * What another control has left in flight may be lost, and nobody writes any more.
  */
 static void pp_adopt(struct sock *sk)
 {
@@ -367,6 +370,8 @@ static void pp_adopt(struct sock *sk)
 	fl->at.cc = &pp_cc;
 	fl_sock_show(fl->fs, &fl->at);
 	pp_apply(fl);
+	if (tp->packets_out && fl->core.stopped)
+		pp_begin(fl);
 }
 
 /* Context: any, socket lock held; handshake complete. */

@@ -111,6 +111,30 @@ test_every_control()
 	done
 }
 
+# The end of the data is lost while the flow is off, and nothing new is written: who is on again
+# sends it all again, not a packet with each timeout of 200 ms.
+test_lost_before_on()
+{
+	for cc in cubic $controls; do
+		port=$((port + 1))
+		ports_for $cc
+		[ $cc != d2tcp ] || listener='-l d2tcp'
+		# 15 packets are written at 10 ms
+		fl off > /dev/null
+		flow -p $port -c $cc ${listener-} -w 20000@10000 -b 40000 -L 5000 > /run/out &
+		listener=
+		sleep 0.008
+		tc -n cr qdisc replace dev east root handle 9: netem loss 100% || fault "no netem"
+		sleep 0.006
+		fl on > /dev/null
+		ports_for $cc
+		wait
+		echo "# $cc: $(cat /run/out)"
+		expect "retransmissions with $cc" "$(field retrans 0 /run/out)" -ge 13
+		expect "end of what was lost before $cc was on, us" "$(field end 0 /run/out)" -le 500000
+	done
+}
+
 # A flow that waits for a higher priority, with nothing in flight, sends at once.
 test_stopped()
 {
@@ -300,4 +324,4 @@ test_refusals()
 
 cp "$(command -v fairlane)" /run/fairlane && PATH=/run:$PATH
 load || exit 1
-run_tests 1 ${*:-modules_go every_control stopped new_sockets chosen_meanwhile share namespaces receiver refusals}
+run_tests 1 ${*:-modules_go every_control lost_before_on stopped new_sockets chosen_meanwhile share namespaces receiver refusals}
