@@ -79,7 +79,7 @@ static const struct ledbat_settings *ledbat_of(const struct fl_profile *pf)
  * @rtt_base: smallest RTTs of full packets, ns
  * @owd_base: smallest one-way delays, ticks
  * @clock: the peer's time stamp clock
- * @asked_ns: when the receiver was asked last
+ * @asked_ns: when the receiver was asked last, monotonic ns
  * @una: tp->snd_una at the last ACK
  * @base_ns: base RTT, ns; 0 = not known yet
  * @target_ns: target above it, ns
