@@ -103,7 +103,7 @@ static void pp_refresh(struct pp_flow *fl, u32 delay_ns, u32 probe_delay_ns)
  * when the next start finds it again within a packet's time, or PP_LINKS_SAME looks in a row: with
  * less than two packets in flight, or within a part of a packet, which no queue is. A peer that
  * delays its ACKs can make it any number for this flow: no more than the shortest delay of a full
- * packet says, and nobody else is told.
+ * packet says, and nobody else is told. See pp_met_nothing(), too.
  * Context: ACK, socket lock held.
  */
 static noinline void pp_see_links(struct pp_flow *fl, u32 data_ns)
@@ -446,6 +446,16 @@ static void pp_fall_back_ends(struct pp_flow *fl)
 		fl->fallback = 1;
 }
 
+/* Has the probe met an empty line, within a part of a packet? Behind a packet of another flow it
+ * would wait again on each link, and the number of links could not be told.
+ */
+static bool pp_met_nothing(const struct pp_flow *fl, u32 probe_ns)
+{
+	u32 more_ns = probe_ns - min(probe_ns, pp_base_rtt(fl)->probe_ns);
+
+	return fl_ns_to_wnd(fl->chan->ppn, more_ns) <= FL_WND_ONE / PP_LINKS_SAME_PART;
+}
+
 /* The echo of a probe has come. Context: ACK, socket lock held. */
 static void pp_on_echo(struct pp_flow *fl)
 {
@@ -469,7 +479,7 @@ static void pp_on_echo(struct pp_flow *fl)
 	switch (pp_on_probe(&fl->core, fl->chan, delay_ns, tp->snd_nxt,
 			    pp_random(fl))) {
 	case PP_RESUME:
-		fl->resumed_ns = probe_ns;
+		fl->resumed_ns = pp_met_nothing(fl, probe_ns) ? probe_ns : 0;
 		fl->resumed = 1;
 		pp_sock_of(fl)->least_ns = U32_MAX;
 		fl->train_pkts = 0;
