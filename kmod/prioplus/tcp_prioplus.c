@@ -670,6 +670,17 @@ static void pp_begin(struct pp_flow *fl)
 	pp_apply(fl);
 }
 
+/* A FIN alone is no load. It goes without a probe, since a peer that has closed before keeps no socket
+ * which would answer one. Context: socket lock held. Return: is that what there is to send?
+ */
+static bool pp_only_fin(struct sock *sk)
+{
+	if (tcp_send_head(sk)->len)
+		return false;
+	fl_snd_cwnd_set(tcp_sk(sk), tcp_packets_in_flight(tcp_sk(sk)) + 1);
+	return true;
+}
+
 /* There is something to send. Context: socket lock held. */
 static noinline void pp_before_sending(struct pp_flow *fl)
 {
@@ -681,7 +692,7 @@ static noinline void pp_before_sending(struct pp_flow *fl)
 	}
 	if (!fl->core.stopped)
 		pp_probe_watch(fl);
-	if (fl->core.stopped && !fl->started)
+	if (fl->core.stopped && !pp_only_fin(fl->sk) && !fl->started)
 		pp_begin(fl);
 }
 

@@ -657,6 +657,19 @@ test_close_stopped()
 	expect "sockets left" "$(in_ns ca ss -tnH | wc -l)" -eq 0
 }
 
+# The peer has closed: what it keeps of the connection answers no probe, and the FIN of this end, which
+# closes 20 ms later, needs none. It waited 200 ms for the stack's timer.
+test_last_fin()
+{
+	for cc in $controls prioplus-ledbat flexpass; do
+		in_ns cb python3 ./fin.py listen 5201 $cc > /run/out &
+		sleep 0.01
+		in_ns ca python3 ./fin.py 10.0.2.1 5201 $cc
+		wait
+		expect "time of the last FIN and its ACK with $cc, us" "$(cat /run/out)" -le 10000
+	done
+}
+
 # From one control to another under traffic, stopped and sending.
 test_switch()
 {
@@ -1364,7 +1377,7 @@ trap 'drop_net' EXIT
 # The stack distrusts times below 1 us, and booting takes none here.
 sleep 0.01
 load || exit 1
-tests=${*:-addresses default_priority answers late_readers smaller_path_mtu both_ways any_length slower_line untold_jitter untold_long_jitter told_noise dips priorities priority_change live_priority probes trace loss loss_and_base_rtt ack_loss lost_acks_of_small_windows owner_paces reordering double_data dsack_count close_stopped switch trains
+tests=${*:-addresses default_priority answers late_readers smaller_path_mtu both_ways any_length slower_line untold_jitter untold_long_jitter told_noise dips priorities priority_change live_priority probes trace loss loss_and_base_rtt ack_loss lost_acks_of_small_windows owner_paces reordering double_data dsack_count close_stopped last_fin switch trains
 	listener poor_peers outage base_rtt base_rtt_given base_rtt_agrees base_rtt_memory settings ledbat prioplus_ledbat one_way deadlines many_flows
 	ecn mixed_mtu path_change longer_route much_longer_route short_flows removal}
 run_tests 1 $tests
