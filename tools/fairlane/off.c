@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #define OFF_SYSCTL	"/proc/sys/net/fairlane/off"
@@ -21,13 +22,11 @@ static const char usage[] =
 "all: in every network namespace of this host, not only in this one (-n NETNS)\n";
 
 /**
- * struct off_state - what the module says after the change
- * @known: it says so
+ * struct off_state - what the module says after the change, of one namespace or of all
  * @flows: sockets whose control was taken away
  * @waiting: sockets that still have it: their owners have them locked
  */
 struct off_state {
-	bool known;
 	uint64_t flows;
 	uint64_t waiting;
 };
@@ -37,7 +36,6 @@ static int on_state(struct nlattr **a, struct nlmsghdr *h, void *arg)
 	struct off_state *s = arg;
 
 	(void)h;
-	s->known = a[FL_A_STAT_OFF];
 	s->flows = fl_u64(a, FL_A_STAT_OFF_FLOWS);
 	s->waiting = fl_u64(a, FL_A_STAT_OFF_WAITING);
 	return 0;
@@ -71,7 +69,7 @@ static void off_write_one(const char *file, uint32_t value)
 	free(text);
 }
 
-/* @share_permille: of the connections; 0: off, for all. */
+/* Of this process' namespace. @share_permille: of the connections; 0: off, for all. */
 static void off_write(uint32_t share_permille)
 {
 	/* first the share: nobody has our control for a moment */
@@ -80,22 +78,48 @@ static void off_write(uint32_t share_permille)
 	off_write_one(OFF_SYSCTL, !share_permille);
 }
 
+/**
+ * struct off_all - what off_there() is to do, and what it adds up: in memory of all processes
+ * @share_permille: of off_write()
+ * @sum: of the namespaces
+ */
+struct off_all {
+	uint32_t share_permille;
+	struct off_state sum;
+};
+
 static int off_there(const char *name, void *arg)
 {
+	struct off_all *all = arg;
+	struct off_state s;
+
 	(void)name;
-	off_write(*(const uint32_t *)arg);
+	off_write(all->share_permille);
+	s = off_read();
+	all->sum.flows += s.flows;
+	all->sum.waiting += s.waiting;
 	return EXIT_OK;
 }
 
-static void off_everywhere(uint32_t share_permille)
+static struct off_state off_everywhere(uint32_t share_permille)
 {
+	struct off_all *all = mmap(NULL, sizeof(*all), PROT_READ | PROT_WRITE,
+				   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	unsigned int failed;
-	size_t n = netns_each(off_there, &share_permille, &failed);
+	struct off_state s;
+	size_t n;
 
+	if (all == MAP_FAILED)
+		fail_kernel("no memory: %s", strerror(errno));
+	all->share_permille = share_permille;
+	n = netns_each(off_there, all, &failed);
 	if (failed)
 		fail_kernel("%u network namespaces could not be switched", failed);
 	if (!opt.json)
 		printf("%zu network namespaces are %s\n", n, share_permille ? "on" : "off");
+	s = all->sum;
+	munmap(all, sizeof(*all));
+	return s;
 }
 
 static void off_print(uint32_t share_permille, const struct off_state *s)
@@ -140,11 +164,12 @@ static int off_run(struct words *w, uint32_t share_permille)
 		else
 			words_end(w);
 	}
-	if (everywhere)
-		off_everywhere(share_permille);
-	else
+	if (everywhere) {
+		s = off_everywhere(share_permille);
+	} else {
 		off_write(share_permille);
-	s = off_read();
+		s = off_read();
+	}
 	off_print(share_permille, &s);
 	return EXIT_OK;
 }

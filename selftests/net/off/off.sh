@@ -275,19 +275,24 @@ test_modules_go()
 }
 
 # A host that is off stays off for containers that come; off all reaches those that are
-# there.
+# there, and tells how many sockets there are in all of them.
 test_namespaces()
 {
 	flow -p $port -c prioplus -q 3 -b -1 -L 60 > /run/out &
+	flowgen -f cb -t ca -a 10.0.1.1 -p $port -c prioplus -q 3 -n 2 -b -1 -L 60 > /run/back &
 	sleep 0.01
 	expect "off of one" "$(fairlane -j off | jq .off)" = true
 	expect "another" "$(cc_to $port)" = prioplus
 	ip netns add cnew
 	expect "a new one" "$(in_ns cnew sysctl -n net.fairlane.off)" -eq 1
 	ip netns del cnew
-	fairlane off all | grep -q 'network namespaces are off' || fault "off all"
+	fairlane off all > /run/off
+	grep -q 'network namespaces are off' /run/off || fault "off all: $(cat /run/off)"
+	grep -q '^off: 3 sockets' /run/off || fault "off all: $(cat /run/off)"
 	expect "off all" "$(cc_to $port)" = cubic
-	fairlane on all > /dev/null
+	expect "sockets, again" "$(fairlane -j off all | jq .off_flows)" -eq 3
+	expect "of one namespace" "$(fl -j off | jq .off_flows)" -eq 1
+	expect "on all" "$(fairlane -j on all | jq .off_flows)" -eq 0
 	expect "on all" "$(cc_to $port)" = prioplus
 	wait
 }
