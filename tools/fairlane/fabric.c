@@ -247,18 +247,22 @@ static void print_ports(const char *word, const cJSON *o, const char *key)
 static void print_switch(const cJSON *sw)
 {
 	const cJSON *root;
+	bool any = false;
 	int i;
 
 	printf("switch %d", cJSON_GetObjectItem(sw, "switch")->valueint);
 	print_ports("ports", sw, "ports");
-	printf(" paths %d\n ", cJSON_GetObjectItem(sw, "paths")->valueint);
+	printf(" paths %d\n", cJSON_GetObjectItem(sw, "paths")->valueint);
 	for (i = 1; i <= FABRIC_COUNT_MAX; i++) {
 		double v = cJSON_GetObjectItem(sw, count_names[i])->valuedouble;
 
-		if (v)
-			printf(" %s %.0f", count_names[i], v);
+		if (!v)
+			continue;
+		printf("%s %s %.0f", any ? "" : " ", count_names[i], v);
+		any = true;
 	}
-	putchar('\n');
+	if (any)
+		putchar('\n');
 	cJSON_ArrayForEach(root, cJSON_GetObjectItem(sw, "roots")) {
 		printf("  root %s", cJSON_GetObjectItem(root, "root")->valuestring);
 		printf(" distance %d", cJSON_GetObjectItem(root, "distance")->valueint);

@@ -173,13 +173,17 @@ static void print_host(const cJSON *host)
 void fabric_border_print(const cJSON *router)
 {
 	const cJSON *port, *host, *count;
+	bool any = false;
 
-	printf("border router\n ");
+	printf("border router\n");
 	cJSON_ArrayForEach(count, cJSON_GetObjectItem(router, "border")) {
-		if (count->valuedouble)
-			printf(" %s %.0f", count->string, count->valuedouble);
+		if (!count->valuedouble)
+			continue;
+		printf("%s %s %.0f", any ? "" : " ", count->string, count->valuedouble);
+		any = true;
 	}
-	putchar('\n');
+	if (any)
+		putchar('\n');
 	cJSON_ArrayForEach(port, cJSON_GetObjectItem(router, "ports")) {
 		printf("  port %s role %s", json_text_of(port, "dev"),
 		       json_text_of(port, "role"));

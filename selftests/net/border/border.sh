@@ -157,6 +157,10 @@ test_shown()
 	expect "of the host" "$(shown "$host .backlog_bytes")" -eq "$(cat /run/rest)"
 	expect "as text" "$(grep -c '^      10.0.3.2:[0-9]* from 10.0.1.1:[0-9]* waiting [0-9.]*k*B in [1-9]' /run/shown)" -eq 4
 	expect "hosts as text" "$(grep -c '^    host 10.0.3.2 rate [0-9.]*[mg]bit' /run/shown)" -eq 1
+	# a router that has seen nothing has no line of counts
+	roles_anew
+	in_ns b2 fairlane fabric show > /run/shown
+	expect "a new router" "$(cut -c1-8 /run/shown | tr '\n' ,)" = 'border r,  port w,  port e,'
 }
 
 # Who acknowledges the end of a connection is believed, too.
