@@ -26,7 +26,7 @@ drop_net() { drop_nodes ca cr cb; }
 
 net()
 {
-	port=$((port + 10))
+	port=$(((port / 10 + 1) * 10))
 	sysctl -q -w net.fairlane.off=0
 	three_nodes ca cr cb '10gbit' 'quickack 1' || return 1
 	for n in ca cb; do
