@@ -175,15 +175,18 @@ static void fl_off_remember(struct fl_sock *f, const char *had,
 }
 
 /* A flow is as it should be, whatever that is. @ca: the system's control while off; that
- * called @had while on, NULL = there is no such any more. Context: as fl_off_switch().
+ * called @had while on, NULL = there is no such any more. The kernel notes that somebody has chosen
+ * a control, also one that the socket has; that is taken away with @had, so that a choice made
+ * meanwhile is seen. Context: as fl_off_switch().
  */
 static void fl_off_settle(struct sock *sk, struct fl_sock *f, bool off,
 			  const struct tcp_congestion_ops *ca, const char *had)
 {
-	const struct tcp_congestion_ops *now = inet_csk(sk)->icsk_ca_ops;
+	struct inet_connection_sock *icsk = inet_csk(sk);
+	const struct tcp_congestion_ops *now = icsk->icsk_ca_ops;
 	char name[TCP_CA_NAME_MAX];
 
-	if (!inet_csk(sk)->icsk_ca_initialized)
+	if (!icsk->icsk_ca_initialized)
 		return;
 	if (off) {
 		if (!rcu_access_pointer(f->attached))
@@ -191,15 +194,17 @@ static void fl_off_settle(struct sock *sk, struct fl_sock *f, bool off,
 		/* one that nobody can ask for by name is a part of another */
 		strscpy(name, now->list.next ? now->name :
 			rcu_dereference(f->attached)->cc->name, sizeof(name));
-		if (fl_off_switch(sk, ca))
-			fl_off_remember(f, name, ca);
+		if (!fl_off_switch(sk, ca))
+			return;
+		f->asked = icsk->icsk_ca_setsockopt;
+		icsk->icsk_ca_setsockopt = 0;
+		fl_off_remember(f, name, ca);
 		return;
 	}
 	if (!*f->had || strcmp(f->had, had))
 		return;
-	/* not if somebody has chosen another meanwhile */
-	if (ca && now == f->given)
-		fl_off_switch(sk, ca);
+	if (ca && now == f->given && !icsk->icsk_ca_setsockopt && fl_off_switch(sk, ca))
+		icsk->icsk_ca_setsockopt = f->asked;
 	fl_off_remember(f, "", NULL);
 }
 

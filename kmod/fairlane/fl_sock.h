@@ -119,6 +119,7 @@ struct fl_decided {
  * @lock: of @now, @own, @decided, @policy_gen, @cookie, @gone and what is charged; BH,
  *	inside the socket lock
  * @gone: the socket is going: nothing is set, listed or charged any more
+ * @asked: somebody had chosen the control @had for it; socket lock
  * @cookie: the socket's, once it is in @ns' list; 0 = not yet
  * @node: in the table of all flows, by @sk
  * @had: the control to come back to when the namespace is on again, "" = none; changed
@@ -144,6 +145,7 @@ struct fl_sock {
 	refcount_t ref;
 	spinlock_t lock;	/* see above */
 	bool gone;
+	bool asked;
 	u64 cookie;
 	struct rhash_head node;
 	char had[TCP_CA_NAME_MAX];

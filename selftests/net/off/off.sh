@@ -241,18 +241,28 @@ test_share()
 	! fl off share 5% 2> /dev/null || fault "off with a share"
 }
 
-# What somebody chose meanwhile stays.
+# What somebody chose meanwhile stays, the system's control too, by whatever way the flow had come
+# to its control; what was chosen before comes back, however often it was off.
 test_chosen_meanwhile()
 {
-	flow -p $port -c prioplus -q 3 -b -1 -L 40 20:all:cc=reno > /run/out &
-	sleep 0.01
-	fl off > /dev/null
-	sleep 0.015
-	expect "chosen while off" "$(cc_to $port)" = reno
-	fl on > /dev/null
-	expect "after on" "$(cc_to $port)" = reno
-	expect "sockets taken" "$(stat off_flows)" -eq 0
-	wait
+	for cc in reno cubic; do
+		for ask in '-c prioplus' ''; do
+			port=$((port + 1))
+			in_ns ca sysctl -q -w net.ipv4.tcp_congestion_control=prioplus
+			flow -p $port $ask -q 3 -b -1 -L 60 30:all:cc=$cc > /run/out &
+			sleep 0.01
+			fl off > /dev/null
+			fl on > /dev/null
+			expect "$cc ($ask), after on" "$(cc_to $port)" = prioplus
+			fl off > /dev/null
+			sleep 0.025
+			expect "$cc ($ask), chosen while off" "$(cc_to $port)" = $cc
+			fl on > /dev/null
+			expect "$cc ($ask), after that" "$(cc_to $port)" = $cc
+			expect "sockets taken" "$(stat off_flows)" -eq 0
+			wait
+		done
+	done
 }
 
 # The modules can be removed while their connections go on.
