@@ -243,44 +243,14 @@ static int fl_addr_parse(struct in6_addr *to, const struct nlattr *nla,
 	return 0;
 }
 
-/* The socket with this cookie, not 0. Those that have settings are in an index. The
- * others are looked for in the kernel's tables, which takes as long as they are large: for
- * the namespace's administrator. Context: process. Return: held, or NULL.
- */
-static struct sock *fl_flow_by_cookie(struct sk_buff *skb, struct net *net,
-				      u64 cookie)
+/* The socket with the addresses and ports of a request. Return: held, or an error. */
+static struct sock *fl_flow_by_tuple(struct net *net, struct genl_info *info)
 {
-	struct sock *sk = NULL;
-	struct fl_sock *f;
-
-	rcu_read_lock();
-	f = xa_load(&fl_ns_of(net)->flows, cookie);
-	if (f)
-		sk = fl_sock_hold(f);
-	rcu_read_unlock();
-	if (!sk && netlink_ns_capable(skb, net->user_ns, CAP_NET_ADMIN))
-		sk = fl_lookup_by_cookie(net, cookie);
-	return sk;
-}
-
-/* The socket that a request names. Return: held, or an error. */
-static struct sock *fl_flow_named(struct sk_buff *skb, struct genl_info *info)
-{
-	struct net *net = genl_info_net(info);
 	struct nlattr **tb = info->attrs;
 	struct fl_tuple t = { };
 	struct sock *sk;
 	int err = 0;
 
-	if (tb[FL_A_FLOW_COOKIE]) {
-		sk = fl_flow_by_cookie(skb, net,
-				       nla_get_u64(tb[FL_A_FLOW_COOKIE]));
-		if (sk)
-			return sk;
-		NL_SET_ERR_MSG_ATTR(info->extack, tb[FL_A_FLOW_COOKIE],
-				    "no TCP socket with this cookie here; of one without settings and privilege give the addresses");
-		return ERR_PTR(-ENOENT);
-	}
 	if (!tb[FL_A_FLOW_LPORT] ||
 	    !tb[FL_A_FLOW_RADDR] != !tb[FL_A_FLOW_RPORT] ||
 	    (tb[FL_A_FLOW_RPORT] && !tb[FL_A_FLOW_LADDR]) ||
@@ -312,6 +282,53 @@ static struct sock *fl_flow_named(struct sk_buff *skb, struct genl_info *info)
 		return sk;
 	NL_SET_ERR_MSG(info->extack,
 		       "no such connection or listener; bound to a device? give its index");
+	return ERR_PTR(-ENOENT);
+}
+
+/* The socket with this cookie, not 0. Those that have settings are in an index. Others are found
+ * by addresses, if the request has them, too, or looked for in the kernel's tables, which takes
+ * as long as they are large: for the namespace's administrator. Context: process. Return: held,
+ * or NULL.
+ */
+static struct sock *fl_flow_by_cookie(struct sk_buff *skb, struct net *net,
+				      struct genl_info *info, u64 cookie)
+{
+	struct sock *sk = NULL;
+	struct fl_sock *f;
+
+	rcu_read_lock();
+	f = xa_load(&fl_ns_of(net)->flows, cookie);
+	if (f)
+		sk = fl_sock_hold(f);
+	rcu_read_unlock();
+	if (!sk && info->attrs[FL_A_FLOW_LPORT]) {
+		sk = fl_flow_by_tuple(net, info);
+		if (IS_ERR(sk)) {
+			sk = NULL;
+		} else if (atomic64_read(&sk->sk_cookie) != cookie) {
+			sock_gen_put(sk);
+			sk = NULL;
+		}
+	}
+	if (!sk && netlink_ns_capable(skb, net->user_ns, CAP_NET_ADMIN))
+		sk = fl_lookup_by_cookie(net, cookie);
+	return sk;
+}
+
+/* The socket that a request names. Return: held, or an error. */
+static struct sock *fl_flow_named(struct sk_buff *skb, struct genl_info *info)
+{
+	struct net *net = genl_info_net(info);
+	struct nlattr *cookie = info->attrs[FL_A_FLOW_COOKIE];
+	struct sock *sk;
+
+	if (!cookie)
+		return fl_flow_by_tuple(net, info);
+	sk = fl_flow_by_cookie(skb, net, info, nla_get_u64(cookie));
+	if (sk)
+		return sk;
+	NL_SET_ERR_MSG_ATTR(info->extack, cookie,
+			    "no TCP socket with this cookie here; of one without settings and privilege give the addresses");
 	return ERR_PTR(-ENOENT);
 }
 

@@ -231,6 +231,16 @@ test_flow_set()
 	expect "exit status without root" $? -eq 2
 	grep -q 'Error: 10.0.1.1:' /run/out || fault "without root: $(cat /run/out)"
 	expect "after a refusal" "$(field 5201 prio)" = 0
+	# One's own is changed, also if nobody has told it anything and its control is not ours.
+	in_ns ca setpriv --reuid=65534 --regid=65534 --clear-groups bash -c 'exec 7<> /dev/tcp/10.0.2.1/5202; exec sleep 1000' &
+	held=$!
+	sleep 0.01
+	expect "flows of a user" "$(json flow_show -n ca flow show uid 65534 | jq -c '[.[] | [.cc, .prio]]')" = '[["cubic",null]]'
+	in_ns ca setpriv --reuid=65534 --regid=65534 --clear-groups fairlane flow set uid 65534 prio 3 > /run/out 2>&1 ||
+		fault "one's own: $(cat /run/out)"
+	expect "of a user" "$(json flow_show -n ca flow show uid 65534 | jq -c '[.[].prio]')" = '[3]'
+	kill $held
+	wait $held
 }
 
 test_policy()
