@@ -220,6 +220,6 @@ void check_tcp(void)
 			  moderate ? "" : ", metrics are kept per destination");
 	if (access("/sys/fs/cgroup/cgroup.controllers", F_OK))
 		check_add(VERDICT_NOTE, "cgroup",
-			  "boot with systemd.unified_cgroup_hierarchy=1",
+			  "below \"ip netns exec\" it is hidden: fairlane -n NETNS; else boot with systemd.unified_cgroup_hierarchy=1",
 			  "cgroup v2 is not at /sys/fs/cgroup: policies cannot name cgroups");
 }
