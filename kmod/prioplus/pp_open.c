@@ -60,6 +60,11 @@
 #define PP_SILENT_RTTS		100
 /* Fewer probes than this in a silence do not tell who was on the line. */
 #define PP_SILENT_PROBES	16
+/* Waits for the next probe are up to this part of a silence, log2, and so many times what a flow
+ * alone takes that uses a sixteenth of the line for probes: see pp_wait_ns().
+ */
+#define PP_SELDOM_SHIFT		4
+#define PP_SELDOM_ROOMS		128
 /* Who had less than this part of the line since then, log2, has been silent; and where packets
  * came closer than the line lets them go.
  */
@@ -444,6 +449,22 @@ static bool pp_saw_one_delay(const struct pp_flow *fl)
 	       fl_ns_to_wnd(fl->chan->ppn, differ_ns) < FL_WND_ONE / 2;
 }
 
+/* How long until the next probe? A flow that has never had a share of the line does not know how
+ * many wait as it does, and the probes of hundreds can be all of the queue for which they wait:
+ * then a longer wait of each is a shorter queue. So such a flow asks the more seldom the longer it
+ * has been silent. @silence_ns: silence from which on that is so, ns.
+ */
+static u32 pp_wait_ns(struct pp_flow *fl, u64 now_ns, u64 silence_ns)
+{
+	u64 silent_ns = now_ns - fl->silent_since_ns, span_ns;
+
+	if (silent_ns < silence_ns || fl->core.flows_known || fl->chan->paper)
+		return fl->core.probe_wait_ns;
+	span_ns = min_t(u64, silent_ns >> PP_SELDOM_SHIFT,
+			(u64)PP_SELDOM_ROOMS * fl->chan->probe_room_ns);
+	return max_t(u32, fl->core.probe_wait_ns, (pp_random(fl) * span_ns) >> 32);
+}
+
 /**
  * pp_still_silent() - a probe has not let the flow go on
  * @fl: the flow, stopped; caller holds the socket lock
@@ -498,7 +519,7 @@ void pp_still_silent(struct pp_flow *fl, u32 rtt_ns)
 		pp_silence_begins(fl);
 	}
 probe:
-	pp_probe_after(fl, fl->core.probe_wait_ns);
+	pp_probe_after(fl, pp_wait_ns(fl, now_ns, silence_ns));
 }
 
 /**

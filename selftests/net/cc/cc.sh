@@ -670,6 +670,16 @@ test_last_fin()
 	done
 }
 
+# Hundreds begin together: their probes alone were a queue for which all of them waited, for a second.
+test_hundreds()
+{
+	flow -c prioplus -q 0 -n 400 -b 5000 -L 2000 > /run/out || fault "not all is sent"
+	complete /run/out 150000
+	last_us=$(awk '$1 == "flow" && $8 > most { most = $8 } END { print most + 0 }' /run/out)
+	# cubic needs 210 ms
+	between "time until all of 400 have their 5000 bytes, us" "$last_us" 1 150000
+}
+
 # From one control to another under traffic, stopped and sending.
 test_switch()
 {
@@ -1377,7 +1387,7 @@ trap 'drop_net' EXIT
 # The stack distrusts times below 1 us, and booting takes none here.
 sleep 0.01
 load || exit 1
-tests=${*:-addresses default_priority answers late_readers smaller_path_mtu both_ways any_length slower_line untold_jitter untold_long_jitter told_noise dips priorities priority_change live_priority probes trace loss loss_and_base_rtt ack_loss lost_acks_of_small_windows owner_paces reordering double_data dsack_count close_stopped last_fin switch trains
+tests=${*:-addresses default_priority answers late_readers smaller_path_mtu both_ways any_length slower_line untold_jitter untold_long_jitter told_noise dips priorities priority_change live_priority probes trace loss loss_and_base_rtt ack_loss lost_acks_of_small_windows owner_paces reordering double_data dsack_count close_stopped last_fin hundreds switch trains
 	listener poor_peers outage base_rtt base_rtt_given base_rtt_agrees base_rtt_memory settings ledbat prioplus_ledbat one_way deadlines many_flows
 	ecn mixed_mtu path_change longer_route much_longer_route short_flows removal}
 run_tests 1 $tests
