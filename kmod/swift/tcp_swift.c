@@ -101,7 +101,7 @@ struct swift {
 	u8 low_same : 4;
 	u8 low_wait : 4;
 	u8 low_dip : 1;
-	u8 late : FL_LATE_BITS;
+	u8 late : 5;
 	u32 target_ns;
 	u32 ai_wnd;
 	u32 bdp_pkts : 25;

@@ -232,8 +232,8 @@ test_line_rate()
 	done
 	# the loopback tells no speed, and has no queue
 	in_ns oa ip link set lo up
-	flowgen -f oa -t oa -a 127.0.0.1 -c swift -q 3 -b 2000000000 -L 100 > /run/a &
-	sleep 0.02
+	flowgen -f oa -t oa -a 127.0.0.1 -c swift -q 3 -b -1 -L 5 > /run/a &
+	sleep 0.003
 	expect "nobody knows" "$(line swift)" = '10000 assumed'
 	wait
 }
@@ -244,14 +244,20 @@ test_line_rate_of_many()
 	set_a owd 0
 	set_a line_rate_mbps 0
 	set_a line_rate_measured 1
-	for pair in prioplus/10.0.2.1 swift/fd00:2::1; do
+	# Swift's flows fill the line, and an ACK that waited behind those of fifteen others makes a
+	# round shorter by up to 10 us of 660
+	for pair in prioplus/10.0.2.1/250/1010 swift/fd00:2::1/900/1020; do
+		most=${pair##*/}
+		pair=${pair%/*}
+		least=${pair##*/}
+		pair=${pair%/*}
 		cc=${pair%%/*}
 		flow -a ${pair#*/} -c $cc -q 3 -n 16 -b -1 -L 200 > /run/a &
 		sleep 0.15
 		measured=$(line $cc)
 		expect "$pair: from" "${measured#* }" = measured
-		expect "$pair: measured, Mbit/s" "${measured% *}" -ge 250
-		expect "$pair: measured, Mbit/s" "${measured% *}" -le 1010
+		expect "$pair: measured, Mbit/s" "${measured% *}" -ge $least
+		expect "$pair: measured, Mbit/s" "${measured% *}" -le $most
 		wait
 	done
 }
