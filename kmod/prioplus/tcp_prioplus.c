@@ -670,8 +670,8 @@ static void pp_begin(struct pp_flow *fl)
 	pp_apply(fl);
 }
 
-/* A FIN alone is no load. It goes without a probe, since a peer that has closed before keeps no socket
- * which would answer one. Context: socket lock held. Return: is that what there is to send?
+/* A FIN alone is no load. It goes without a probe, since a peer that has closed before keeps no
+ * socket which would answer one. Context: socket lock held. Return: is that what there is to send?
  */
 static bool pp_only_fin(struct sock *sk)
 {
