@@ -634,16 +634,28 @@ void fl_sender_free(struct fl_sender *s)
 		sock_put(s->node.sk);
 }
 
+/* Has all been sent, and the FIN? A peer that has got it and closed keeps no socket which would
+ * give credit: where the last ACK is lost nothing is wrong with the path. Context: socket lock held.
+ */
+static bool fl_sender_has_ended(const struct sock *sk)
+{
+	return !tcp_send_head(sk) && ((1 << sk->sk_state) & (TCPF_FIN_WAIT1 | TCPF_CLOSING |
+							    TCPF_LAST_ACK));
+}
+
 /**
  * fl_sender_fall_back() - go on with another congestion control
  * @sk: the socket; caller holds its lock
  * @s: the sender
  * @ops: its congestion control's
+ *
+ * Not counted where all is sent, see fl_sender_has_ended().
  */
 void fl_sender_fall_back(struct sock *sk, struct fl_sender *s,
 			 const struct fl_sender_ops *ops)
 {
-	fl_credit_note(sock_net(sk), FL_CREDIT_N_FALLBACKS, 1);
+	if (!fl_sender_has_ended(sk))
+		fl_credit_note(sock_net(sk), FL_CREDIT_N_FALLBACKS, 1);
 	fl_sender_stop(sk, s);
 	if (s->lossy >= FL_SENDER_LOSSY_TIMES && s->again < FL_SENDER_AGAIN_LOSSY)
 		s->again = FL_SENDER_AGAIN_LOSSY;
