@@ -635,7 +635,8 @@ void fl_sender_free(struct fl_sender *s)
 }
 
 /* Has all been sent, and the FIN? A peer that has got it and closed keeps no socket which would
- * give credit: where the last ACK is lost nothing is wrong with the path. Context: socket lock held.
+ * give credit: where the last ACK is lost nothing is wrong with the path. Context: socket lock
+ * held.
  */
 static bool fl_sender_has_ended(const struct sock *sk)
 {

@@ -318,6 +318,7 @@ impaired()
 	for cc in $controls; do
 		flow -c $cc -n 3 -b 3000000 -L 4000 > /run/out || fault "$cc with $*"
 		complete /run/out 700000
+		echo "# $cc: $(credit xa asked) requests, $(credit xa fallbacks) fallbacks"
 		expect "flows that fell back" "$(credit xa fallbacks)" -eq 0
 	done
 }
