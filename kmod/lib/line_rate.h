@@ -80,7 +80,7 @@ struct fl_rate_path {
  * @a: the ACK
  *
  * The interval is no shorter than the round trip before it: ACKs that were held up
- * and come together must not look like a fast line.
+ * and come together must not look like a fast line. So it begins with an ACK whose delay is known.
  *
  * Return: kbit/s on the line, 0 = it does not, or nothing can be said.
  */
@@ -96,13 +96,12 @@ static inline u32 fl_rate_round(struct fl_rate_meter *m,
 	if (m->start_ns) {
 		if (fl_seq_after(m->end_seq, a->una))
 			return 0;
-		ns = max_t(u64, a->now_ns - m->start_ns,
-			   max_t(u32, m->rtt_ns, 1));
+		ns = max_t(u64, a->now_ns - m->start_ns, m->rtt_ns);
 		bytes = (u32)(a->una - m->una) +
 			(u64)(u32)(a->pkts - m->pkts) * a->overhead_bytes;
 		kbps = div64_u64(min_t(u64, bytes, 1ULL << 40) * 8000000, ns);
 	}
-	m->start_ns = a->una == a->snd_nxt ? 0 : a->now_ns;
+	m->start_ns = a->una == a->snd_nxt || !a->rtt_ns ? 0 : a->now_ns;
 	m->end_seq = a->snd_nxt;
 	m->una = a->una;
 	m->pkts = a->pkts;

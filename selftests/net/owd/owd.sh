@@ -244,20 +244,14 @@ test_line_rate_of_many()
 	set_a owd 0
 	set_a line_rate_mbps 0
 	set_a line_rate_measured 1
-	# Swift's flows fill the line, and an ACK that waited behind those of fifteen others makes a
-	# round shorter by up to 10 us of 660
-	for pair in prioplus/10.0.2.1/250/1010 swift/fd00:2::1/900/1020; do
-		most=${pair##*/}
-		pair=${pair%/*}
-		least=${pair##*/}
-		pair=${pair%/*}
+	for pair in prioplus/10.0.2.1 swift/fd00:2::1; do
 		cc=${pair%%/*}
 		flow -a ${pair#*/} -c $cc -q 3 -n 16 -b -1 -L 200 > /run/a &
 		sleep 0.15
 		measured=$(line $cc)
 		expect "$pair: from" "${measured#* }" = measured
-		expect "$pair: measured, Mbit/s" "${measured% *}" -ge $least
-		expect "$pair: measured, Mbit/s" "${measured% *}" -le $most
+		expect "$pair: measured, Mbit/s" "${measured% *}" -ge 250
+		expect "$pair: measured, Mbit/s" "${measured% *}" -le 1010
 		wait
 	done
 }

@@ -42,6 +42,15 @@ TEST(acks_that_come_together_are_no_fast_line)
 	CHECK_EQ(ack(1001, 30, 10, 150, true), 10 * 12304000 / 150u);
 }
 
+TEST(no_round_begins_with_an_unknown_delay)
+{
+	memset(&meter, 0, sizeof(meter));
+	/* two ACKs in line with each other are no round trip */
+	CHECK_EQ(ack(100, 20, 10, 0, true), 0u);
+	CHECK_EQ(ack(112, 30, 10, 50, true), 0u);
+	CHECK_EQ(ack(162, 40, 10, 0, true), 10 * 12304000 / 50u);
+}
+
 TEST(losses_and_pauses_tell_nothing)
 {
 	memset(&meter, 0, sizeof(meter));
