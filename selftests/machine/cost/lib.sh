@@ -52,7 +52,7 @@ count_prepare()
 	done
 	[ -d "$count_cache/$release" ] ||
 		(cd "$top/selftests/machine/stock" && ./machine 6.12 check > /dev/null 2>&1)
-	[ -d "$count_cache/$release" ] || skip "cannot get the package linux-image-$release"
+	[ -d "$count_cache/$release" ] || skip "cannot get the image of $release"
 	WERROR=1 "$top/scripts/modules" "$headers" > /dev/null 2>&1 || die "the modules do not build for $release"
 	work=$O/selftests/$1
 	root=$work/root

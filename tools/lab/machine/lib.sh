@@ -40,12 +40,14 @@ machine_kernel()
 	fi
 }
 
+# The image without Debian's signature, which QEMU does not look for: it is made with the headers
+# and lies in the archive as soon as they do. The signed image follows days later.
 # Later releases have the image in two packages, below /usr.
 machine_fetch()
 {
-	local part=$stock_cache/$release.part deb packages=("linux-image-$release")
+	local part=$stock_cache/$release.part tree deb packages=("linux-image-$release-unsigned")
 
-	[ ${#sources[@]} -eq 0 ] || packages=("linux-binary-$release" "linux-modules-$release")
+	[ ${#sources[@]} -eq 0 ] || packages=("linux-binary-unsigned-$release" "linux-modules-$release")
 	rm -rf "$part"
 	mkdir -p "$part/deb" || return 1
 	(cd "$part/deb" && "${sources[@]}" apt-get -q download "${packages[@]}") > "$part/log" 2>&1 || return 1
@@ -53,6 +55,8 @@ machine_fetch()
 		dpkg-deb -x "$deb" "$part" || return 1
 	done
 	[ -e "$part/lib" ] || ln -s usr/lib "$part/lib"
+	tree=$part/lib/modules/$release
+	[ ! -e "$tree/vmlinuz.unsigned" ] || mv "$tree/vmlinuz.unsigned" "$tree/vmlinuz"
 	depmod -b "$part" "$release" &&
 	rm -rf "$part/deb" &&
 	mv "$part" "$stock_cache/$release"
