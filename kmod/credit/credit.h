@@ -68,7 +68,7 @@ enum fl_credit_count {
 	FL_CREDIT_N_GOT,	/* credits that came */
 	FL_CREDIT_N_WASTED,	/* ... and paid for nothing */
 	FL_CREDIT_N_ASKED,	/* requests sent */
-	FL_CREDIT_N_FALLBACKS,	/* flows that went on without credit, and had not sent all */
+	FL_CREDIT_N_FALLBACKS,	/* flows that went on without credit */
 	FL_CREDIT_N_BAD,	/* malformed options that came */
 	FL_CREDIT_N_STRAY,	/* small packets that were not believed */
 	FL_CREDIT_N_REFUSED,	/* requests that got no answer */
@@ -275,7 +275,7 @@ struct fl_red {
  * @again_jiffies: fell back, and when to ask again; 0 = never
  * @judged_delivered: tp->delivered when @lossy was looked at
  * @judged_lost: likewise, segments lost, without those that had come all the same
- * @judged_reds: likewise, @red_segs
+ * @judged_reds: likewise, @red_segs without those that may still be found lost
  */
 struct fl_sender {
 	struct fl_credit_node node;

@@ -634,29 +634,16 @@ void fl_sender_free(struct fl_sender *s)
 		sock_put(s->node.sk);
 }
 
-/* Has all been sent, and the FIN? A peer that has got it and closed keeps no socket which would
- * give credit: where the last ACK is lost nothing is wrong with the path. Context: socket lock
- * held.
- */
-static bool fl_sender_has_ended(const struct sock *sk)
-{
-	return !tcp_send_head(sk) && ((1 << sk->sk_state) & (TCPF_FIN_WAIT1 | TCPF_CLOSING |
-							    TCPF_LAST_ACK));
-}
-
 /**
  * fl_sender_fall_back() - go on with another congestion control
  * @sk: the socket; caller holds its lock
  * @s: the sender
  * @ops: its congestion control's
- *
- * Not counted where all is sent, see fl_sender_has_ended().
  */
 void fl_sender_fall_back(struct sock *sk, struct fl_sender *s,
 			 const struct fl_sender_ops *ops)
 {
-	if (!fl_sender_has_ended(sk))
-		fl_credit_note(sock_net(sk), FL_CREDIT_N_FALLBACKS, 1);
+	fl_credit_note(sock_net(sk), FL_CREDIT_N_FALLBACKS, 1);
 	fl_sender_stop(sk, s);
 	if (s->lossy >= FL_SENDER_LOSSY_TIMES && s->again < FL_SENDER_AGAIN_LOSSY)
 		s->again = FL_SENDER_AGAIN_LOSSY;
@@ -670,7 +657,8 @@ void fl_sender_fall_back(struct sock *sk, struct fl_sender *s,
 }
 
 /* Was too much of the last segments lost that credits had paid for? What left without credit may
- * be lost. Context: ACK, socket lock held.
+ * be lost, and is found lost later than it was sent: what the last look has not found may be among
+ * what was in flight then. Context: ACK, socket lock held.
  */
 static bool fl_sender_is_lossy(struct fl_sender *s)
 {
@@ -683,7 +671,7 @@ static bool fl_sender_is_lossy(struct fl_sender *s)
 		return false;
 	s->judged_delivered = tp->delivered;
 	s->judged_lost = fl_sender_lost(s->node.sk);
-	s->judged_reds = s->red_segs;
+	s->judged_reds = s->red_segs - clamp_t(s64, -paid, 0, tp->packets_out);
 	s->lossy = paid > segs >> FL_SENDER_LOST_SHIFT ? s->lossy + 1 : 0;
 	return s->lossy >= FL_SENDER_LOSSY_TIMES;
 }
