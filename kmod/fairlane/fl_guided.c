@@ -7,7 +7,6 @@
 #include <net/tcp.h>
 
 #include "fl_guided.h"
-#include "fl_segment.h"
 
 /* Without an echo for so many RTTs, and FL_GUIDED_LOST_PKTS: fall back. */
 #define FL_GUIDED_LOST_RTTS	8

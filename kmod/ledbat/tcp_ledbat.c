@@ -31,7 +31,7 @@
 
 #include "compat/compat.h"
 #include "ledbat/core/ledbat.h"
-#include "fairlane/fl_segment.h"
+#include "fairlane/fl_late.h"
 #include "fairlane/fl_sock.h"
 #include "fairlane/fl_trace.h"
 

@@ -323,7 +323,32 @@ static enum hrtimer_restart pp_timer_fire(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-static void pp_begin(struct pp_flow *fl);
+/* There is something to send for the first time, or again after a while.
+ * Context: socket lock held.
+ */
+static void pp_begin(struct pp_flow *fl)
+{
+	struct sock *sk = fl->sk;
+
+	if (!fl_segment_answered(sk)) {
+		pp_fall_back(fl);
+		return;
+	}
+	if (!fl_segment_may_ask(sk))
+		return;
+	/* the priority may be newer than the handshake */
+	pp_refresh(fl, 0, 0);
+	pp_silence_begins(fl);
+	if (!fl->chan->urgent) {
+		pp_probe_now(fl);
+		return;
+	}
+	fl->started = 1;
+	pp_begin_urgent(&fl->core, fl->chan, tcp_sk(sk)->snd_nxt);
+	pp_trace_state(fl, 0);
+	pp_probe_watch(fl);
+	pp_apply(fl);
+}
 
 /* Set up a flow. Context: any, socket lock held. Without memory, the socket
  * goes on with the window it has and a later ACK tries again. Before the SYN is
@@ -641,33 +666,6 @@ static bool pp_was_idle(const struct pp_flow *fl)
 	return !tp->packets_out && !fl->fallback && last_ack_ns &&
 	       tp->tcp_clock_cache - last_ack_ns >
 	       (u64)PP_IDLE_RTTS * fl->chan->base_ns;
-}
-
-/* There is something to send for the first time, or again after a while.
- * Context: socket lock held.
- */
-static void pp_begin(struct pp_flow *fl)
-{
-	struct sock *sk = fl->sk;
-
-	if (!fl_segment_answered(sk)) {
-		pp_fall_back(fl);
-		return;
-	}
-	if (!fl_segment_may_ask(sk))
-		return;
-	/* the priority may be newer than the handshake */
-	pp_refresh(fl, 0, 0);
-	pp_silence_begins(fl);
-	if (!fl->chan->urgent) {
-		pp_probe_now(fl);
-		return;
-	}
-	fl->started = 1;
-	pp_begin_urgent(&fl->core, fl->chan, tcp_sk(sk)->snd_nxt);
-	pp_trace_state(fl, 0);
-	pp_probe_watch(fl);
-	pp_apply(fl);
 }
 
 /* A FIN alone is no load. It goes without a probe, since a peer that has closed before keeps no

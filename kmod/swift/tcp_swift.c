@@ -26,7 +26,7 @@
 #include "compat/compat.h"
 #include "fairlane/fl_sock.h"
 #include "fairlane/fl_owd.h"
-#include "fairlane/fl_segment.h"
+#include "fairlane/fl_late.h"
 #include "fairlane/fl_trace.h"
 #include "swift/core/swift.h"
 
