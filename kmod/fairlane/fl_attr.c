@@ -222,7 +222,7 @@ u32 fl_attr_commit(struct sock *sk, struct fl_sock *f)
 		ev[count].kind = FL_EVENT_ATTR;
 		ev[count].what = id;
 		ev[count].sk = sk;
-		ev[count].flow = f;
+		ev[count].fs = f;
 		ev[count].old = fl_attr_seen(sk, f, id, &ev[count].old_from);
 		fl_attr_write(f, id, has, val, from);
 		ev[count].new = fl_attr_seen(sk, f, id, &ev[count].new_from);
@@ -269,7 +269,7 @@ static void fl_attr_refused(struct sock *sk, struct fl_sock *f,
 		.new_from = rq->v.from[rq->bad],
 		.error = -err,
 		.sk = sk,
-		.flow = f,
+		.fs = f,
 	};
 
 	ev.old = fl_attr_seen(sk, f, rq->bad, &ev.old_from);

@@ -174,7 +174,7 @@ struct fl_tuple {
  * @new_from: enum fl_from
  * @error: positive errno
  * @sk: the socket; NULL = none
- * @flow: its settings
+ * @fs: its settings
  * @name: of a profile's setting
  * @tuple: prefix of a profile, in remote
  * @bits: of that prefix
@@ -191,7 +191,7 @@ struct fl_event {
 	u8 new_from;
 	int error;
 	const struct sock *sk;
-	const struct fl_sock *flow;
+	const struct fl_sock *fs;
 	const char *name;
 	const struct fl_tuple *tuple;
 	u8 bits;

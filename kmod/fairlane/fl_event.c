@@ -69,7 +69,7 @@ static int fl_event_put_sock(struct sk_buff *skb, const struct fl_ns *ns,
 
 	fl_tuple_of(sk, &t);
 	len = fl_addr_len(t.family);
-	return fl_put_u64(skb, FL_A_EVENT_COOKIE, ev->flow->cookie) ||
+	return fl_put_u64(skb, FL_A_EVENT_COOKIE, ev->fs->cookie) ||
 	       nla_put_u8(skb, FL_A_EVENT_FAMILY, t.family) ||
 	       nla_put(skb, FL_A_EVENT_LADDR, len, &t.local) ||
 	       nla_put(skb, FL_A_EVENT_RADDR, len, &t.remote) ||
@@ -78,8 +78,8 @@ static int fl_event_put_sock(struct sk_buff *skb, const struct fl_ns *ns,
 	       nla_put_u32(skb, FL_A_EVENT_OWNER,
 			   from_kuid_munged(ns->net->user_ns, sk->sk_uid)) ||
 	       nla_put_string(skb, FL_A_EVENT_CC, fl_cc_name(sk)) ||
-	       (fl_sock_policy(ev->flow) &&
-		nla_put_u32(skb, FL_A_EVENT_POLICY, fl_sock_policy(ev->flow)));
+	       (fl_sock_policy(ev->fs) &&
+		nla_put_u32(skb, FL_A_EVENT_POLICY, fl_sock_policy(ev->fs)));
 }
 
 static int fl_event_put(struct sk_buff *skb, const struct fl_ns *ns,

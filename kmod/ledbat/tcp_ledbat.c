@@ -84,7 +84,7 @@ static const struct ledbat_settings *ledbat_of(const struct fl_profile *pf)
  * @base_ns: base RTT, ns; 0 = not known yet
  * @target_ns: target above it, ns
  * @delay_ns: last queueing delay and base RTT, ns, for those who ask
- * @gen: of profile and settings, added up, that @gso_segs comes from
+ * @gen: of profile and settings together that @gso_segs comes from
  * @mss: the same, bytes
  * @gso_segs: most segments in a packet
  * @slow: in slow start

@@ -64,7 +64,7 @@ enum pp_dsack {
  * @probe_tsval: its time stamp, as the peer echoes it
  * @probe_seq: its sequence number
  * @random: state of pp_random()
- * @gen: generations of profile and settings, added up, that @chan comes from
+ * @gen: generation of profile and settings together that @chan comes from
  * @gso_segs: most segments in a packet, see fl_sock_gso_segs()
  * @mss: MSS that @chan comes from, bytes
  * @prio: priority that @chan comes from

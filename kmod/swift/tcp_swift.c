@@ -64,7 +64,7 @@
 
 /**
  * struct swift - what a flow keeps in the socket
- * @flow: settings of the socket
+ * @fs: settings of the socket
  * @tel: telemetry, for one-way delays; NULL = RTTs
  * @watch: telemetry, for the ACKs' TTL; NULL = nobody asks
  * @wnd: window, packets << FL_WND_SHIFT; 0 before the first ACK
@@ -82,14 +82,14 @@
  * @bdp_pkts: line rate times base RTT, packets, at least 1
  * @hops: the same as @gen, links of the path; 0 = not known
  * @una: tp->snd_una at the last ACK
- * @gen: of profile and settings, added up, that the three come from
+ * @gen: of profile and settings together that the three come from
  * @mss: the same, bytes
  * @prio: the same
  * @gso_segs: most segments in a packet
  * @guess: @base_ns is no measurement: the first delay replaces it
  */
 struct swift {
-	struct fl_sock *flow;
+	struct fl_sock *fs;
 	struct fl_tel *tel;
 	struct fl_tel *watch;
 	u64 wnd;
@@ -148,10 +148,10 @@ static const struct swift_settings *swift_of(const struct fl_profile *pf)
 static void swift_configure(const struct sock *sk, struct swift *sw,
 			    const struct fl_profile *pf)
 {
-	u32 base_ns = fl_sock_base_rtt_ns(sw->flow, pf) ?: sw->base_ns;
+	u32 base_ns = fl_sock_base_rtt_ns(sw->fs, pf) ?: sw->base_ns;
 	u32 add_ns = READ_ONCE(swift_of(pf)->swift_target_ns);
 	u32 noise_ns = READ_ONCE(pf->noise_ns);
-	u64 line_bps = fl_sock_line_bps(sk, sw->flow, pf, true);
+	u64 line_bps = fl_sock_line_bps(sk, sw->fs, pf, true);
 	u32 wire = fl_wire_bytes(sk);
 	u64 bdp;
 
@@ -173,8 +173,8 @@ static void swift_configure(const struct sock *sk, struct swift *sw,
 static void swift_refresh(struct sock *sk, struct swift *sw,
 			  const struct fl_profile *pf, u32 delay_ns)
 {
-	u8 prio = fl_sock_prio(sk, sw->flow);
-	u32 gen = fl_settings_gen(sw->flow, pf);
+	u8 prio = fl_sock_prio(sk, sw->fs);
+	u32 gen = fl_settings_gen(sw->fs, pf);
 	u8 hops = 0;
 	u16 mss;
 
@@ -206,7 +206,7 @@ static void swift_start(struct sock *sk, struct swift *sw,
 			const struct fl_profile *pf)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
-	u64 line_bps = fl_sock_line_bps(sk, sw->flow, pf, true);
+	u64 line_bps = fl_sock_line_bps(sk, sw->fs, pf, true);
 
 	sw->base_ns = SWIFT_GUESS_US * NSEC_PER_USEC;
 	sw->guess = tcp_min_rtt(tp) > SWIFT_HANDSHAKE_MAX_US;
@@ -216,7 +216,7 @@ static void swift_start(struct sock *sk, struct swift *sw,
 		sw->base_ns = (tcp_min_rtt(tp) + 1) * NSEC_PER_USEC +
 			      2 * div64_u64((u64)fl_wire_bytes(sk) * 8 *
 					    NSEC_PER_SEC, line_bps);
-	sw->gen = fl_settings_gen(sw->flow, pf) - 1;
+	sw->gen = fl_settings_gen(sw->fs, pf) - 1;
 	swift_refresh(sk, sw, pf, 0);
 	fl_swift_ops.init(&sw->state, tp->tcp_clock_cache);
 	sw->wnd = (u64)sw->bdp_pkts << FL_WND_SHIFT;
@@ -277,8 +277,8 @@ static void swift_init(struct sock *sk)
 
 	BUILD_BUG_ON(sizeof(struct swift) > ICSK_CA_PRIV_SIZE);
 	memset(sw, 0, sizeof(*sw));
-	sw->flow = fl_sock_attach(sk, &swift_cc);
-	pf = fl_profile_for(sk, sw->flow);
+	sw->fs = fl_sock_attach(sk, &swift_cc);
+	pf = fl_profile_for(sk, sw->fs);
 	sw->base_ns = U32_MAX;
 	fl_take_over(sk, 1);
 	if (tcp_sk(sk)->srtt_us) {
@@ -342,7 +342,7 @@ static void swift_begin_anew(const struct sock *sk, struct swift *sw, const stru
 static bool swift_leaves_room(const struct sock *sk, const struct swift *sw,
 			      const struct fl_profile *pf)
 {
-	u64 line_bps = fl_sock_line_bps(sk, sw->flow, pf, true);
+	u64 line_bps = fl_sock_line_bps(sk, sw->fs, pf, true);
 	u64 full = fl_ns_to_wnd(fl_ppn(line_bps, fl_wire_bytes(sk)), sw->low_ns);
 
 	return sw->wnd < full - (full >> SWIFT_ROOM_SHIFT);
@@ -393,7 +393,7 @@ static bool swift_longer(struct sock *sk, struct swift *sw, const struct fl_prof
 	bool below = sw->wnd < FL_WND_ONE, longer = false, same;
 
 	if ((s->delay_ns && s->delay_ns <= sw->base_ns + part_ns) ||
-	    fl_sock_base_rtt_ns(sw->flow, pf)) {
+	    fl_sock_base_rtt_ns(sw->fs, pf)) {
 		sw->low_ns = 0;
 		sw->low_dip = 0;
 		return false;
@@ -475,14 +475,14 @@ static u32 swift_data_ns(struct sock *sk, struct swift *sw, const struct fl_prof
 	if (likely(!bytes))
 		return 0;
 	return div64_u64(2ULL * 8 * NSEC_PER_SEC * bytes,
-			 fl_sock_line_bps(sk, sw->flow, pf, true));
+			 fl_sock_line_bps(sk, sw->fs, pf, true));
 }
 
 /* Context: each ACK of new data, softirq, socket lock held. */
 static void swift_cong_control(FL_CONG_CONTROL_ARGS)
 {
 	struct swift *sw = inet_csk_ca(sk);
-	const struct fl_profile *pf = fl_profile_for(sk, sw->flow);
+	const struct fl_profile *pf = fl_profile_for(sk, sw->fs);
 	struct tcp_sock *tp = tcp_sk(sk);
 	struct fl_swift_scaling sc = {
 		.range_ns = READ_ONCE(swift_of(pf)->swift_range_ns),
@@ -512,8 +512,8 @@ static void swift_cong_control(FL_CONG_CONTROL_ARGS)
 	if (rtt_ns && (rtt_ns < sw->base_ns || sw->guess))
 		rtt_ns = fl_rtt_most(sk, &sw->rtt, rtt_ns);
 	if (READ_ONCE(pf->line_rate_measured) &&
-	    fl_rate_measure(sk, sw->flow,
-			    fl_sock_base_rtt_ns(sw->flow, pf) ?: sw->base_ns,
+	    fl_rate_measure(sk, sw->fs,
+			    fl_sock_base_rtt_ns(sw->fs, pf) ?: sw->base_ns,
 			    s.delay_ns, rs))
 		sw->mss = 0; /* for swift_refresh() to look again */
 	swift_refresh(sk, sw, pf, rtt_ns);
@@ -521,7 +521,7 @@ static void swift_cong_control(FL_CONG_CONTROL_ARGS)
 		s.delay_ns -= min(data_ns, s.delay_ns - 1);
 	if (sw->tel && s.delay_ns) {
 		s.rtt_ns = s.delay_ns;
-		base_ns = fl_sock_base_rtt_ns(sw->flow, pf) ?: sw->base_ns;
+		base_ns = fl_sock_base_rtt_ns(sw->fs, pf) ?: sw->base_ns;
 		s.delay_ns = fl_owd_sample(sw->tel, s.now_ns, s.rtt_ns, base_ns,
 					   READ_ONCE(pf->noise_ns));
 	}
@@ -600,8 +600,8 @@ static void swift_release(struct sock *sk)
 	if (!sw->base_ns)
 		return;
 	sw->base_ns = 0;
-	fl_sock_detach(sk, sw->flow);
-	sw->flow = NULL;
+	fl_sock_detach(sk, sw->fs);
+	sw->fs = NULL;
 	fl_owd_want(sk, &sw->tel, false);
 	fl_tel_watch(sk, &sw->watch, false);
 	fl_give_back(sk);
