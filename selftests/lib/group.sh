@@ -73,6 +73,7 @@ in_guest()
 	shift
 	"$LAB" exec --kernel "$kernel" ${LAB_LEAK_CHECK:+--leak-check} "${options[@]}" -- \
 		env LIB="$top/selftests/lib/guest.sh" PATH="$O/bin:$O/selftests/bin:$(real_python)$PATH" \
+		PYTHONPATH="$top/selftests/lib" PYTHONDONTWRITEBYTECODE=1 \
 		TC_LIB_DIR="$O/tc" MODULES="$O/mod/$kernel" "$@"
 }
 

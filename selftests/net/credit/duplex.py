@@ -11,16 +11,14 @@ import select
 import socket
 import sys
 
+from ends import end_to, listen
+
 SILENCE_S = 1
 
 if sys.argv[1] == "listen":
-    server = socket.create_server(("::", int(sys.argv[2])), family=socket.AF_INET6,
-                                  dualstack_ipv6=True)
-    conn = server.accept()[0]
+    conn = listen(int(sys.argv[2])).accept()[0]
 else:
-    kind = socket.AF_INET6 if ":" in sys.argv[2] else socket.AF_INET
-    conn = socket.socket(kind, socket.SOCK_STREAM)
-    conn.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, sys.argv[1].encode())
+    conn = end_to(sys.argv[2], sys.argv[1])
     conn.connect((sys.argv[2], int(sys.argv[3])))
 conn.setblocking(False)
 to_send = to_take = int(sys.argv[-1])

@@ -11,6 +11,8 @@ import socket
 import sys
 import time
 
+from ends import end_to
+
 PATIENCE_S = 5
 CORKED_BYTES = 100
 BUFFER_BYTES = 200000
@@ -25,8 +27,7 @@ if sys.argv[1] == "listen":
         pass
     sys.exit()
 why, pause_s = sys.argv[4], int(sys.argv[5]) / 1000
-conn = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-conn.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, sys.argv[1].encode())
+conn = end_to(sys.argv[2], sys.argv[1])
 conn.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, BUFFER_BYTES)
 conn.connect((sys.argv[2], int(sys.argv[3])))
 if why == "cork":

@@ -20,6 +20,8 @@ import struct
 import sys
 import time
 
+from ends import set_control, take
+
 SO_MAX_PACING_RATE = 47
 LINGER_RESET = struct.pack("ii", 1, 0)
 
@@ -28,22 +30,9 @@ def control_of(sock):
     return sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16).split(b"\0")[0].decode()
 
 
-def set_control(sock, name):
-    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, name.encode())
-
-
 def reset(sock):
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, LINGER_RESET)
     sock.close()
-
-
-def read(sock, count):
-    while count > 0:
-        data = sock.recv(count)
-        if not data:
-            return False
-        count -= len(data)
-    return True
 
 
 def listen(port, defer):
@@ -78,7 +67,7 @@ def serve(what, port, words):
         else:
             answer = int(words[0])
             set_control(end, "cubic")
-            while read(end, 20000):
+            while take(end, 20000):
                 end.sendall(bytes(answer))
                 answer = 1
         end.close()
@@ -109,7 +98,7 @@ def main():
         print(control_of(sock))
     elif what == "early":
         sock.sendall(bytes(20000))
-        read(sock, 3000000)
+        take(sock, 3000000)
         print(int((time.monotonic() - begun) * 1e3))
     elif what == "slow":
         sock.setsockopt(socket.SOL_SOCKET, SO_MAX_PACING_RATE, 30000000)
@@ -123,7 +112,7 @@ def main():
         for _ in range(6):
             start = time.monotonic()
             sock.sendall(bytes(20000))
-            read(sock, 1)
+            take(sock, 1)
             longest = max(longest, time.monotonic() - start)
             time.sleep(.1)
         print(int(longest * 1e6))

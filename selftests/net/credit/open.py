@@ -8,10 +8,12 @@ open.py CONTROL ADDRESS PORT CONNECTIONS BYTES
 import socket
 import sys
 
+from ends import end_to
+
 TCP_FASTOPEN = 23
 
 
-def take(end):
+def drain(end):
     """Bytes that come until the other end shuts down; answers one."""
     end.settimeout(10)
     got = 0
@@ -27,13 +29,12 @@ if sys.argv[1] == "listen":
     listener.bind(("::", int(sys.argv[2])))
     listener.listen()
     listener.settimeout(10)
-    print(*[take(listener.accept()[0]) for _ in range(int(sys.argv[3]))])
+    print(*[drain(listener.accept()[0]) for _ in range(int(sys.argv[3]))])
 else:
     control, address, port, connections, size = sys.argv[1:]
     data = bytes(int(size))
     for _ in range(int(connections)):
-        with socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET) as end:
-            end.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, control.encode())
+        with end_to(address, control) as end:
             sent = end.sendto(data, socket.MSG_FASTOPEN, (address, int(port)))
             end.sendall(data[sent:])
             end.shutdown(socket.SHUT_WR)

@@ -12,16 +12,12 @@ import struct
 import sys
 import time
 
+from ends import packet, segment
+
 TCP_REPAIR, TCP_REPAIR_QUEUE, TCP_QUEUE_SEQ = 19, 20, 21
 RECEIVED, SENT = 1, 2
 REPAIR_OFF = -1
 REQUEST = struct.pack("!BBHII", 253, 12, 0x4658, 1 << 28, 0xFFFF)
-
-
-def checksum(data):
-    total = sum(struct.unpack("!%dH" % (len(data) // 2), data))
-    total = (total & 0xFFFF) + (total >> 16)
-    return ~((total & 0xFFFF) + (total >> 16)) & 0xFFFF
 
 
 def numbers(sock):
@@ -36,12 +32,8 @@ def numbers(sock):
 
 
 def request(sock, source, to, port):
-    tcp = struct.pack("!HHIIBBHHH", sock.getsockname()[1], port, *numbers(sock),
-                      (20 + len(REQUEST)) // 4 << 4, 0x10, 1000, 0, 0) + REQUEST
-    pseudo = source + to + struct.pack("!HH", 6, len(tcp))
-    tcp = tcp[:16] + struct.pack("!H", checksum(pseudo + tcp)) + tcp[18:]
-    ip = struct.pack("!BBHHHBBH4s4s", 0x45, 0, 20 + len(tcp), 0, 0, 64, 6, 0, source, to)
-    return ip + tcp
+    tcp = segment(source, to, (sock.getsockname()[1], port), numbers(sock), options=REQUEST)
+    return packet(source, to, tcp)
 
 
 def take(port):
@@ -55,10 +47,10 @@ def ask(source, to, port, count, every_ms):
     raw = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_RAW)
     socks = [socket.create_connection((to, port), source_address=(source, 0))
              for _ in range(count)]
-    packets = [request(s, socket.inet_aton(source), socket.inet_aton(to), port) for s in socks]
+    requests = [request(s, socket.inet_aton(source), socket.inet_aton(to), port) for s in socks]
     while True:
-        for packet in packets:
-            raw.sendto(packet, (to, 0))
+        for asked in requests:
+            raw.sendto(asked, (to, 0))
             time.sleep(every_ms / 1e3 / count)
 
 
