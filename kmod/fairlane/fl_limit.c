@@ -188,7 +188,8 @@ static bool fl_account_allows(const struct fl_ns *ns, const struct fl_sock *f,
  * @milli: the weight that counts, thousandths; 0 = does not count any more
  * @enforce: refuse what exceeds the budget
  *
- * Who pays is decided anew: a process's sockets move with it between cgroups.
+ * Who pays is decided anew: there may be other budgets now. The cgroup is the one in which the
+ * socket was made: with cgroup v2 sockets do not move with their process.
  * Context: any, @f->lock held. Return: 0, or -EDQUOT and nothing changed.
  */
 int fl_limit_charge(struct sock *sk, struct fl_sock *f, u32 milli,
