@@ -16,9 +16,8 @@
  *
  * Two departures from the paper, which decides with each ACK and whose window is no
  * more than the rate's. A flow that has known its share for 64 round trips decides eight
- * times in an RTT, with the average of what it heard in between: an ACK takes 437
- * instructions with one flow, and 726 with eight, whose two or three ACKs an RTT decide
- * each (selftests/machine/cc-cost). And the window has room for what is acknowledged at
+ * times in an RTT, with the average of what it heard in between. That is cheaper where ACKs are many
+ * (selftests/machine/cc-cost). And the window has room for what is acknowledged at
  * once: where a card gathers packets for 10 us one flow had 59 % of 25 Gbit/s otherwise
  * (selftests/net/gro).
  *

@@ -41,9 +41,9 @@
  *     64 round trips if that is larger, on long paths (13) at most 16 q / RTT: an average of
  *     what it has seen, the later the more, since it has seen its own overshoot first.
  *
- *  8. D beyond that of 2^17 times weight 1 speaks of no share. It is waited for,
- *     down to a quarter of the rate, and not learned, nor is a queue that another
- *     control has left: who learns from it hears late that it is gone.
+ *  8. D beyond that of 2^17 times weight 1 carries no share information: the flow
+ *     slows down, to a quarter of the rate at least, and does not update its rate. Nor
+ *     does it for a queue that another control has left: it would hear late that it is gone.
  *  9. T is equation 6 up to 22 times weight 1 at a bottleneck. Beyond, its slope
  *     is 2, 4 and 8 times as large: the more flows, the rarer their packets and
  *     the more the queue moves by itself, see Documentation/design/soze.rst.

@@ -73,7 +73,7 @@ struct sz_conf {
  * @packet_l2: log2 of (bytes of a full packet * 10^9)
  * @q_ns: p / (ln alpha - ln beta): the delay that stands for a factor of e, ns
  * @k_ns: k, ns
- * @telling_ns: delay from which on a queue speaks of no share, ns
+ * @telling_ns: delay from which on a queue carries no share information, ns
  * @start_ns: longest delay that a starting flow believes, ns
  * @wire_bytes: a full packet on the line, bytes
  */
