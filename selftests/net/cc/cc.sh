@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# shellcheck disable=SC2086,SC2317,SC3044 # words; called by name; own functions
+# shellcheck disable=SC1091,SC2086,SC2317,SC3044 # words; called by name; own functions
 #
 # Congestion controls on live sockets, in virtual time:
 #
