@@ -210,15 +210,15 @@ static int lower_first(const void *a, const void *b)
 static void set_weights(struct steering *s, struct place *p,
 			struct tracked **list, size_t n)
 {
-	struct fairlane_setting *set = xalloc(n * sizeof(*set));
+	struct fairlane_setting *weight = xalloc(n * sizeof(*weight));
 	struct fairlane_change *change = xalloc(n * sizeof(*change));
 	size_t i;
 
 	for (i = 0; i < n; i++) {
-		set[i].attr = FAIRLANE_WEIGHT;
-		set[i].value = list[i]->want_milli;
+		weight[i].attr = FAIRLANE_WEIGHT;
+		weight[i].value = list[i]->want_milli;
 		change[i].id = list[i]->id;
-		change[i].settings = &set[i];
+		change[i].settings = &weight[i];
 		change[i].count = 1;
 	}
 	if (!s->dry_run &&
@@ -227,7 +227,7 @@ static void set_weights(struct steering *s, struct place *p,
 	for (i = 0; i < n; i++)
 		take_result(s, list[i], change[i].result);
 	free(change);
-	free(set);
+	free(weight);
 }
 
 /*
@@ -254,7 +254,7 @@ void weight_apply(struct steering *s)
 /* Flows that still live get back the weights that they had. */
 void weight_put_back(struct steering *s)
 {
-	struct fairlane_setting set = { .attr = FAIRLANE_WEIGHT };
+	struct fairlane_setting weight = { .attr = FAIRLANE_WEIGHT };
 	size_t i;
 	int up;
 
@@ -268,9 +268,9 @@ void weight_put_back(struct steering *s)
 			if (!t->changed || (up && before <= t->weight_milli) ||
 			    (!up && before > t->weight_milli))
 				continue;
-			set.value = t->before_milli;
+			weight.value = t->before_milli;
 			fairlane_flow_set(s->place[t->place].module, &t->id,
-					  &set, 1);
+					  &weight, 1);
 		}
 	}
 }

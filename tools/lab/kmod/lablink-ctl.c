@@ -125,52 +125,52 @@ static uint32_t parse_u32(const char *key, const char *text)
 }
 
 /* Comma-separated times. */
-static void parse_noise(struct settings *set, char *text)
+static void parse_noise(struct settings *want, char *text)
 {
 	char *word, *save = NULL;
 	uint64_t ns;
 
-	set->noise_n = 0;
+	want->noise_n = 0;
 	if (!strcmp(text, "off"))
 		return;
 	for (word = strtok_r(text, ",", &save); word;
 	     word = strtok_r(NULL, ",", &save)) {
-		if (set->noise_n == LABLINK_NOISE_QUANTILES_MAX)
+		if (want->noise_n == LABLINK_NOISE_QUANTILES_MAX)
 			fail("noise: more than %d quantiles",
 			     LABLINK_NOISE_QUANTILES_MAX);
 		ns = parse_unit("noise", word, time_units);
 		if (ns > UINT32_MAX)
 			fail("noise: %s is too long", word);
-		set->noise_ns[set->noise_n++] = (uint32_t)ns;
+		want->noise_ns[want->noise_n++] = (uint32_t)ns;
 	}
 }
 
 /* One setting; false if @key is none. */
-static bool parse_setting(struct settings *set, const char *key, char *value)
+static bool parse_setting(struct settings *want, const char *key, char *value)
 {
 	if (!strcmp(key, "rate")) {
-		set->rate_bps = parse_unit(key, value, rate_units);
-		set->have[LABLINK_A_RATE_BPS] = true;
+		want->rate_bps = parse_unit(key, value, rate_units);
+		want->have[LABLINK_A_RATE_BPS] = true;
 	} else if (!strcmp(key, "delay")) {
-		set->delay_ns = parse_unit(key, value, time_units);
-		set->have[LABLINK_A_DELAY_NS] = true;
+		want->delay_ns = parse_unit(key, value, time_units);
+		want->have[LABLINK_A_DELAY_NS] = true;
 	} else if (!strcmp(key, "overhead")) {
-		set->overhead_bytes = parse_u32(key, value);
-		set->have[LABLINK_A_OVERHEAD_BYTES] = true;
+		want->overhead_bytes = parse_u32(key, value);
+		want->have[LABLINK_A_OVERHEAD_BYTES] = true;
 	} else if (!strcmp(key, "ring")) {
-		set->ring_pkts = parse_u32(key, value);
-		set->have[LABLINK_A_RING_PKTS] = true;
+		want->ring_pkts = parse_u32(key, value);
+		want->have[LABLINK_A_RING_PKTS] = true;
 	} else if (!strcmp(key, "noise")) {
-		parse_noise(set, value);
-		set->have[LABLINK_A_NOISE_NS] = true;
+		parse_noise(want, value);
+		want->have[LABLINK_A_NOISE_NS] = true;
 	} else if (!strcmp(key, "seed")) {
-		set->noise_seed = parse_u32(key, value);
-		set->have[LABLINK_A_NOISE_SEED] = true;
+		want->noise_seed = parse_u32(key, value);
+		want->have[LABLINK_A_NOISE_SEED] = true;
 	} else if (!strcmp(key, "offload")) {
 		if (strcmp(value, "on") && strcmp(value, "off"))
 			fail("offload: '%s' is neither on nor off", value);
-		set->offload = !strcmp(value, "on");
-		set->have[LABLINK_A_OFFLOAD] = true;
+		want->offload = !strcmp(value, "on");
+		want->have[LABLINK_A_OFFLOAD] = true;
 	} else {
 		return false;
 	}
@@ -193,7 +193,7 @@ static bool parse_end(struct end *end, const char *key, const char *value)
 
 /* Everything after the first name. */
 static void parse_args(char **arg, struct end *end, struct end *peer,
-		       struct settings *set)
+		       struct settings *want)
 {
 	struct end *current = end;
 
@@ -204,7 +204,7 @@ static void parse_args(char **arg, struct end *end, struct end *peer,
 			peer->name = arg[1];
 			current = peer;
 		} else if (!parse_end(current, *arg, arg[1]) &&
-			   !parse_setting(set, *arg, arg[1])) {
+			   !parse_setting(want, *arg, arg[1])) {
 			fail("unknown word '%s'", *arg);
 		}
 	}
@@ -259,24 +259,24 @@ static void put_end(struct nl_msg *msg, const struct end *end)
 }
 
 /* Attributes of the settings that were said. */
-static void put_settings(struct nl_msg *msg, const struct settings *set)
+static void put_settings(struct nl_msg *msg, const struct settings *want)
 {
-	if (set->have[LABLINK_A_RATE_BPS])
-		nla_put_u64(msg, LABLINK_A_RATE_BPS, set->rate_bps);
-	if (set->have[LABLINK_A_DELAY_NS])
-		nla_put_u64(msg, LABLINK_A_DELAY_NS, set->delay_ns);
-	if (set->have[LABLINK_A_OVERHEAD_BYTES])
+	if (want->have[LABLINK_A_RATE_BPS])
+		nla_put_u64(msg, LABLINK_A_RATE_BPS, want->rate_bps);
+	if (want->have[LABLINK_A_DELAY_NS])
+		nla_put_u64(msg, LABLINK_A_DELAY_NS, want->delay_ns);
+	if (want->have[LABLINK_A_OVERHEAD_BYTES])
 		nla_put_u32(msg, LABLINK_A_OVERHEAD_BYTES,
-			    set->overhead_bytes);
-	if (set->have[LABLINK_A_RING_PKTS])
-		nla_put_u32(msg, LABLINK_A_RING_PKTS, set->ring_pkts);
-	if (set->have[LABLINK_A_NOISE_NS])
+			    want->overhead_bytes);
+	if (want->have[LABLINK_A_RING_PKTS])
+		nla_put_u32(msg, LABLINK_A_RING_PKTS, want->ring_pkts);
+	if (want->have[LABLINK_A_NOISE_NS])
 		nla_put(msg, LABLINK_A_NOISE_NS,
-			(int)(set->noise_n * sizeof(uint32_t)), set->noise_ns);
-	if (set->have[LABLINK_A_NOISE_SEED])
-		nla_put_u32(msg, LABLINK_A_NOISE_SEED, set->noise_seed);
-	if (set->have[LABLINK_A_OFFLOAD])
-		nla_put_u8(msg, LABLINK_A_OFFLOAD, set->offload);
+			(int)(want->noise_n * sizeof(uint32_t)), want->noise_ns);
+	if (want->have[LABLINK_A_NOISE_SEED])
+		nla_put_u32(msg, LABLINK_A_NOISE_SEED, want->noise_seed);
+	if (want->have[LABLINK_A_OFFLOAD])
+		nla_put_u8(msg, LABLINK_A_OFFLOAD, want->offload);
 }
 
 /* Connect to the kernel, in the current namespace. */
@@ -357,16 +357,16 @@ static void do_add(char **arg)
 	struct end end = { .name = *arg }, peer = { 0 };
 	struct ifinfomsg ifi = { .ifi_family = AF_UNSPEC };
 	struct nlattr *info, *data, *other;
-	static struct settings set;
+	static struct settings want;
 	struct nl_msg *msg;
 
-	parse_args(arg + 1, &end, &peer, &set);
+	parse_args(arg + 1, &end, &peer, &want);
 	msg = new_request(RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, NULL);
 	put_end(msg, &end);
 	info = nla_nest_start(msg, IFLA_LINKINFO);
 	nla_put_string(msg, IFLA_INFO_KIND, LABLINK_KIND);
 	data = nla_nest_start(msg, IFLA_INFO_DATA);
-	put_settings(msg, &set);
+	put_settings(msg, &want);
 	if (peer.name) {
 		other = nla_nest_start(msg, LABLINK_A_PEER);
 		nlmsg_append(msg, &ifi, sizeof(ifi), NLMSG_ALIGNTO);
@@ -383,16 +383,16 @@ static void do_set(char **arg)
 {
 	struct end end = { .name = *arg };
 	struct nlattr *info, *data;
-	static struct settings set;
+	static struct settings want;
 	struct nl_msg *msg;
 
-	parse_args(arg + 1, &end, NULL, &set);
+	parse_args(arg + 1, &end, NULL, &want);
 	enter_netns(end.netns);
 	msg = new_request(RTM_NEWLINK, 0, end.name);
 	info = nla_nest_start(msg, IFLA_LINKINFO);
 	nla_put_string(msg, IFLA_INFO_KIND, LABLINK_KIND);
 	data = nla_nest_start(msg, IFLA_INFO_DATA);
-	put_settings(msg, &set);
+	put_settings(msg, &want);
 	nla_nest_end(msg, data);
 	nla_nest_end(msg, info);
 	talk(connect_kernel(), msg);
