@@ -137,6 +137,16 @@ static void record(const struct apply *a, const char *name, const char *now,
 	cJSON_Delete(obj);
 }
 
+/* A line for a namespace that is as it is to be: --undo leaves it alone. */
+static void record_same(const struct apply *a)
+{
+	char *number = netns_number();
+
+	fprintf(a->record, "\"%s\"\n", number);
+	fflush(a->record);
+	free(number);
+}
+
 /* Makes this namespace what @a says. Return: an exit code. */
 static int make_here(const struct apply *a, const char *name, bool settings,
 		     bool other)
@@ -168,6 +178,8 @@ static int apply_here(const char *name, void *arg)
 		code = make_here(a, name, settings, other);
 	if (settings || other)
 		record(a, name, now, control, other, code);
+	else
+		record_same(a);
 	free(now);
 	free(control);
 	return code;
@@ -175,10 +187,12 @@ static int apply_here(const char *name, void *arg)
 
 /* ---- all of them -------------------------------------------------------------- */
 
-/* Namespaces that are different, as an array. @failed: how many could not be made so. */
-static cJSON *apply_namespaces(struct apply *a, bool all, unsigned int *failed)
+/* Namespaces that are different, as an array; numbers of the others are added to @same. @failed:
+ * how many could not be made so.
+ */
+static cJSON *apply_namespaces(struct apply *a, bool all, cJSON *same, unsigned int *failed)
 {
-	cJSON *list = cJSON_CreateArray();
+	cJSON *list = cJSON_CreateArray(), *item;
 	char *line = NULL;
 	size_t size = 0;
 
@@ -189,8 +203,10 @@ static cJSON *apply_namespaces(struct apply *a, bool all, unsigned int *failed)
 	else
 		*failed = !!apply_here("here", a);
 	rewind(a->record);
-	while (getline(&line, &size, a->record) > 0)
-		cJSON_AddItemToArray(list, cJSON_Parse(line));
+	while (getline(&line, &size, a->record) > 0) {
+		item = cJSON_Parse(line);
+		cJSON_AddItemToArray(cJSON_IsString(item) ? same : list, item);
+	}
 	free(line);
 	fclose(a->record);
 	return list;
@@ -321,13 +337,13 @@ static void print_changes(cJSON *doc, const char *path, bool dry_run)
 /* ---- the command -------------------------------------------------------------------- */
 
 /* Without what only --undo is to know. */
-static cJSON *without_state(cJSON *list)
+static void without_state(cJSON *doc)
 {
 	cJSON *item;
 
-	cJSON_ArrayForEach(item, list)
+	cJSON_DeleteItemFromObject(doc, "same");
+	cJSON_ArrayForEach(item, cJSON_GetObjectItem(doc, "namespaces"))
 		cJSON_DeleteItemFromObject(item, "state");
-	return list;
 }
 
 /* Namespaces and ports compared with what they are to be, and made so unless dry_run. */
@@ -335,10 +351,11 @@ static cJSON *apply_all(struct apply *a, const struct fabric_file *f,
 			const struct rehearsed *r, unsigned int *failed)
 {
 	cJSON *doc = cJSON_CreateObject();
+	cJSON *same = cJSON_AddArrayToObject(doc, "same");
 	unsigned int ports = 0;
 
 	cJSON_AddItemToObject(doc, "namespaces",
-			      apply_namespaces(a, f->all, failed));
+			      apply_namespaces(a, f->all, same, failed));
 	cJSON_AddItemToObject(doc, "ports",
 			      apply_ports(f, r, a->dry_run, &ports));
 	*failed += ports;
@@ -368,7 +385,7 @@ static cJSON *apply_file(const char *path, bool dry_run, unsigned int *failed)
 		a.dry_run = false;
 		doc = apply_all(&a, &f, &r, failed);
 	}
-	without_state(cJSON_GetObjectItem(doc, "namespaces"));
+	without_state(doc);
 	cJSON_AddStringToObject(doc, "file", path);
 	cJSON_AddBoolToObject(doc, "dry_run", dry_run);
 	opt.json = json;

@@ -2,8 +2,9 @@
 /*
  * fairlane apply --undo: what was there before. The first apply that changes something
  * notes it for each namespace and port that it changes, the next ones add what they change
- * for the first time; --undo puts it back and forgets it. A namespace that came since, and
- * so inherited, gets what the namespace had that apply was called in.
+ * for the first time; --undo puts it back and forgets it. A namespace that was as the file says
+ * already, when the first one looked, is left alone. One that came since, and so inherited, gets
+ * what the namespace had that apply was called in.
  */
 #include "apply.h"
 
@@ -44,8 +45,10 @@ static void note_write(const char *path, const cJSON *doc)
 	free(text);
 }
 
-/* An empty note: the namespace that apply is called in, for those that will inherit. */
-static cJSON *note_new(bool all)
+/* An empty note: the namespace that apply is called in, for those that will inherit, and numbers of
+ * those that are the @same.
+ */
+static cJSON *note_new(bool all, const cJSON *same)
 {
 	cJSON *doc = cJSON_CreateObject();
 	char *now = settings_now(), *control = control_now();
@@ -53,6 +56,7 @@ static cJSON *note_new(bool all)
 	cJSON_AddBoolToObject(doc, "all", all);
 	cJSON_AddStringToObject(doc, "settings", now);
 	cJSON_AddStringToObject(doc, "control", control);
+	cJSON_AddItemToObject(doc, "same", cJSON_Duplicate(same, true));
 	cJSON_AddObjectToObject(doc, "namespaces");
 	cJSON_AddArrayToObject(doc, "ports");
 	free(now);
@@ -78,7 +82,7 @@ static bool has_port(const cJSON *list, const cJSON *port)
 
 /**
  * before_keep() - note what is going to be changed
- * @doc: namespaces and ports that are different
+ * @doc: namespaces and ports that are different, and numbers of namespaces that are the same
  * @all: apply is about all namespaces
  */
 void before_keep(const cJSON *doc, bool all)
@@ -91,7 +95,7 @@ void before_keep(const cJSON *doc, bool all)
 	if (!cJSON_GetArraySize(list) && !cJSON_GetArraySize(ports))
 		goto out;
 	if (!kept)
-		kept = note_new(all);
+		kept = note_new(all, cJSON_GetObjectItem(doc, "same"));
 	to = cJSON_GetObjectItem(kept, "namespaces");
 	cJSON_ArrayForEach(item, list) {
 		const cJSON *state = cJSON_GetObjectItem(item, "state");
@@ -111,6 +115,17 @@ out:
 	free(path);
 }
 
+/* Was the namespace of that number there and nothing to change in it? */
+static bool was_same(const cJSON *doc, const char *number)
+{
+	const cJSON *item;
+
+	cJSON_ArrayForEach(item, cJSON_GetObjectItem(doc, "same"))
+		if (!strcmp(item->valuestring, number))
+			return true;
+	return false;
+}
+
 /* One namespace as it was. */
 static int restore_here(const char *name, void *arg)
 {
@@ -121,6 +136,8 @@ static int restore_here(const char *name, void *arg)
 	int code = EXIT_OK;
 
 	was = cJSON_GetObjectItem(cJSON_GetObjectItem(doc, "namespaces"), number);
+	if (!was && was_same(doc, number))
+		goto out;
 	if (!was)
 		was = doc;
 	if (strcmp(now, text_at(was, "settings")))
@@ -131,6 +148,7 @@ static int restore_here(const char *name, void *arg)
 			note("%s: control %s: %s", name, text_at(was, "control"),
 			     refused);
 	}
+out:
 	free(number);
 	free(now);
 	free(control);

@@ -340,6 +340,28 @@ test_apply_late_namespace()
 	! grep -q Error /run/out || fault "undo: $(cat /run/out)"
 }
 
+# A namespace that was as the file says before the first apply is not changed by undo.
+test_apply_undo_leaves_alone()
+{
+	echo 'noise: 9us' > $file
+	fairlane profile set noise 7us
+	fairlane -n ca profile set noise 8us
+	echo 'profile set noise_ns 9000' | fairlane -n cb restore - || fault "no settings"
+	expect "to be changed" "$(fairlane apply --dry-run $file | grep -c 'namespace cb')" -eq 0
+	everything > /run/before
+	fairlane apply $file > /run/out 2>&1 || fault "apply: $(cat /run/out)"
+	fairlane apply $file > /run/out 2>&1 || fault "apply: $(cat /run/out)"
+	undo
+	expect "after undo" "$(everything | diff - /run/before)" = ''
+	# what undo has noted of the last time is not believed the next time
+	fairlane -n cb profile set noise 6us
+	everything > /run/before
+	fairlane apply $file > /run/out 2>&1 || fault "apply: $(cat /run/out)"
+	undo
+	expect "after the second undo" "$(everything | diff - /run/before)" = ''
+	fairlane profile set noise default
+}
+
 # check says what is not as the file says, who starves, and what is too narrow.
 test_apply_check()
 {
