@@ -369,6 +369,29 @@ void fl_attr_inherit(struct sock *sk, struct fl_sock *f,
 	fl_count(f->ns, FL_A_STAT_INHERITED);
 }
 
+/**
+ * fl_attr_accepted() - a socket has got an owner who may be another than its listener's
+ * @sk: the socket
+ * @f: its settings
+ *
+ * From now on he pays. A weight of the listener's that he cannot pay he has not. Context: process,
+ * @f->lock held; RCU. Return: as fl_attr_commit().
+ */
+u32 fl_attr_accepted(struct sock *sk, struct fl_sock *f)
+{
+	u32 weight = f->charged_milli;
+
+	if (f->gone || !fl_limit_is_others(sk, f))
+		return 0;
+	fl_limit_release(f);
+	if (f->own.present & BIT(FL_SET_WEIGHT) && !(f->own.privileged & BIT(FL_SET_WEIGHT)) &&
+	    fl_limit_charge(sk, f, weight, true)) {
+		WRITE_ONCE(f->own.present, f->own.present & ~BIT(FL_SET_WEIGHT));
+		fl_count(f->ns, FL_A_STAT_REFUSED_BUDGET);
+	}
+	return fl_attr_commit(sk, f);
+}
+
 static u8 fl_info_from(const struct fl_sock *f, enum fl_setting_id id,
 		       u8 otherwise)
 {

@@ -64,6 +64,20 @@ struct fl_off {
 };
 
 /**
+ * struct fl_accept - who accepts connections, fl_accept.c
+ * @closing: the namespace goes: @work is not queued any more
+ * @lock: of @closing
+ * @work: looks who has accepted
+ * @again: jiffies until it looks again at those that nobody has; the work's
+ */
+struct fl_accept {
+	bool closing;
+	spinlock_t lock;		/* closing */
+	struct delayed_work work;
+	unsigned long again;
+};
+
+/**
  * struct fl_ns - the control plane of a network namespace
  * @net: the namespace
  * @profile: its settings
@@ -90,6 +104,7 @@ struct fl_off {
  * @event_second: the second that @event_spent is of
  * @event_spent: events of sockets, by a hash of their owner
  * @off: does it do without our congestion controls?
+ * @accept: who accepts its connections?
  */
 struct fl_ns {
 	struct net *net;
@@ -116,6 +131,7 @@ struct fl_ns {
 	u32 event_second;
 	u16 event_spent[1 << FL_EVENT_OWNERS_SHIFT];
 	struct fl_off off;
+	struct fl_accept accept;
 };
 
 /**
@@ -264,6 +280,7 @@ int fl_attr_range(enum fl_setting_id id, u32 val,
 void fl_attr_inherit(struct sock *sk, struct fl_sock *f,
 		     const struct fl_sock *listener);
 u32 fl_attr_commit(struct sock *sk, struct fl_sock *f);
+u32 fl_attr_accepted(struct sock *sk, struct fl_sock *f);
 void fl_attr_tell(struct sock *sk, struct fl_sock *f);
 void fl_attr_info(struct sock *sk, const struct fl_sock *f,
 		  struct fl_info *info);
@@ -283,6 +300,10 @@ extern const struct genl_family *fl_family;
 extern bool fl_event_open;
 void fl_event_send(struct fl_ns *ns, const struct fl_event *ev);
 
+/* fl_accept.c */
+int fl_accept_init(void);
+void fl_accept_exit(void);
+
 /* fl_off.c */
 int fl_off_init(void);
 void fl_off_exit(void);
@@ -301,6 +322,8 @@ int fl_limit_budget(struct fl_ns *ns, int kind, u64 id, const char *path,
 int fl_limit_charge(struct sock *sk, struct fl_sock *f, u32 milli,
 		    bool enforce);
 void fl_limit_release(struct fl_sock *f);
+bool fl_limit_of_uids(const struct fl_ns *ns);
+bool fl_limit_is_others(const struct sock *sk, const struct fl_sock *f);
 int fl_limit_init(void);
 void fl_limit_exit(void);
 void fl_limit_net_init(struct fl_ns *ns);

@@ -248,6 +248,21 @@ void fl_limit_release(struct fl_sock *f)
 	spin_unlock_bh(&f->ns->account_lock);
 }
 
+/* Has any uid a budget? Context: any. */
+bool fl_limit_of_uids(const struct fl_ns *ns)
+{
+	return READ_ONCE(ns->budget_uid_milli) ||
+	       READ_ONCE(ns->budget_count) != READ_ONCE(ns->budget_cgroups);
+}
+
+/* Does another uid pay for the socket than its owner? Context: @f->lock held. */
+bool fl_limit_is_others(const struct sock *sk, const struct fl_sock *f)
+{
+	const struct fl_account *a = f->account[FL_PAYS_UID];
+
+	return a && a->key.id != __kuid_val(sk->sk_uid);
+}
+
 void fl_limit_net_init(struct fl_ns *ns)
 {
 	INIT_LIST_HEAD(&ns->accounts);

@@ -9,6 +9,7 @@
  *    (fl_control.h and what it names),
  *  - what a new namespace begins with (fl_inherit.c),
  *  - how a namespace does without our congestion controls (fl_off.c),
+ *  - who has accepted a connection (fl_accept.c),
  *  - delay samples in nanoseconds (fl_rtt.c),
  *  - telemetry: sockets that have it (fl_telemetry.c), the option in their
  *    segments (fl_option.c).
@@ -41,6 +42,7 @@ static const struct fl_part fl_parts[] = {
 	{ fl_base_rtt_init, fl_base_rtt_exit },
 	{ fl_telemetry_init, fl_telemetry_exit },
 	{ fl_off_init, fl_off_exit },
+	{ fl_accept_init, fl_accept_exit },
 	/* these show what those above have: they begin later and end before */
 	{ fl_genl_init, fl_genl_exit },
 	{ fl_sockopt_init, fl_sockopt_exit },

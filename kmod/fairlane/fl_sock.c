@@ -35,6 +35,7 @@
 #include <trace/events/sock.h>
 #include <trace/events/tcp.h>
 
+#include "fl_accept.h"
 #include "fl_off.h"
 #include "fl_prefix.h"
 #include "fl_tracepoint.h"
@@ -268,6 +269,8 @@ static void fl_sock_begin(struct sock *sk, struct fl_sock *f, int old)
 	spin_unlock_bh(&f->lock);
 	if (changed)
 		fl_attr_tell(sk, f);
+	if (old == TCP_SYN_RECV)
+		fl_accept_note(f);
 }
 
 /**
@@ -409,6 +412,8 @@ static void fl_on_unknown(struct sock *sk, int old)
 	fl_policy_note(f, &choice);
 	fl_attr_commit(sk, f);
 	spin_unlock_bh(&f->lock);
+	if (old == TCP_SYN_RECV)
+		fl_accept_note(f);
 }
 
 static void fl_on_state(void *data, const struct sock *csk, const int old,

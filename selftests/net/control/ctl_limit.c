@@ -394,6 +394,52 @@ static void test_owner(void)
 	}
 }
 
+#define HANDED		4
+#define HANDED_MILLI	9000
+
+/* What nobody has of a listener that root has made: weights that are set, and how many. */
+static void accept_handed(struct pair *p)
+{
+	int fd = nl_open(), server[HANDED], client[HANDED], i, set = 0;
+	struct usage u;
+
+	EQUAL(set_opt(p->listener, FL_SO_WEIGHT, HANDED_MILLI), 0);
+	for (i = 0; i < HANDED; i++)
+		client[i] = connect_to(V4, p->listener, NULL);
+	/* whoever accepts them is not known before he does */
+	wait_ns(1000000000);
+	EQUAL(usage_of(fd, NOBODY).used, 0);
+	for (i = 0; i < HANDED; i++) {
+		server[i] = accept(p->listener, NULL, NULL);
+		REQUIRE(server[i] >= 0);
+	}
+	wait_ns(1000000000);
+	for (i = 0; i < HANDED; i++)
+		set += get_opt(server[i], FL_SO_WEIGHT) == HANDED_MILLI;
+	EQUAL(set, BUDGET / HANDED_MILLI);
+	u = usage_of(fd, NOBODY);
+	EQUAL(u.used, set * HANDED_MILLI);
+	EQUAL(u.flows, set);
+	/* the listener is left to its owner */
+	EQUAL(usage_of(fd, 0).used, HANDED_MILLI);
+	for (i = 0; i < HANDED; i++) {
+		close(client[i]);
+		close(server[i]);
+	}
+}
+
+/* A service has its listeners from root, as from systemd or from a process of root's: it pays for
+ * what it accepts, all the same.
+ */
+static void test_handed_listener(void)
+{
+	struct pair p = { .listener = listen_on(V4, 0) };
+
+	set_budget(nl_open(), NOBODY, BUDGET);
+	as_nobody(accept_handed, &p);
+	close(p.listener);
+}
+
 static int cgroup_budget(int fd, uint64_t id, int cmd)
 {
 	nl_start(&m, cmd, 0);
@@ -480,6 +526,7 @@ static void test_many_budgets(void)
 const struct test limit_tests[] = {
 	{ "ceiling", test_ceiling },
 	{ "budget", test_budget },
+	{ "handed_listener", test_handed_listener },
 	{ "budgets_end", test_budgets_end },
 	{ "exchange", test_exchange },
 	{ "many_budgets", test_many_budgets },
