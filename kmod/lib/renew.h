@@ -114,6 +114,22 @@ static inline u32 fl_renew_turn(struct fl_renew *r, u32 base_ns, u32 own_ns, u64
 }
 
 /**
+ * fl_renew_stood() - a delay has stood for many round trips in which the flow sent hardly anything
+ * @r: the flow's
+ * @least_ns: the least RTT in them, ns
+ * @base_ns: the smallest RTT so far, ns
+ *
+ * The flow has no part in a queue then, and nothing to hold back: these round trips are a window
+ * that need not end when those of others do. Context: ACK, socket lock held. Return: the smallest
+ * RTT from now on, ns.
+ */
+static inline u32 fl_renew_stood(struct fl_renew *r, u32 least_ns, u32 base_ns)
+{
+	r->stale = min_t(u32, r->stale + 1, U16_MAX);
+	return fl_renew_take(r, least_ns, base_ns);
+}
+
+/**
  * fl_renew_rtt() - an RTT of full packets has come, in a dip: of packets sent in it
  * @r: the flow's
  * @rtt_ns: it, ns, above 0

@@ -49,6 +49,13 @@
 #define SZ_HIDDEN_DELAYS	4
 /* Largest bound of a rate, kB/s: 17 Tbit/s. */
 #define SZ_BOUND_MAX_KBYTES	(U32_MAX / 2)
+/* What nobody tells of, and stands for so many RTTs, and so long, is the path. */
+#define SZ_STANDS_RTTS		16
+/* That is asked only where the share is less than a packet in so many RTTs, log2. */
+#define SZ_STANDS_GAP		3
+#define SZ_STANDS_LEAST_NS	50000000
+/* It stands still if it moves by no more than this part of it, log2, and the slack. */
+#define SZ_STANDS_SHIFT		4
 /* Smoothing of it, log2 of samples. */
 #define SZ_REST_SHIFT		3
 /* So many decisions in an RTT at most, log2; other ACKs are added up. */
@@ -202,6 +209,39 @@ static u32 sz_hidden_ns(struct sz_flow *fl, u32 rtt_ns, u64 now_ns, u32 base_ns)
 	return least_ns > known_ns ? least_ns - known_ns : 0;
 }
 
+/* Is it the RTT that tells most of the queue? */
+static bool sz_untold(const struct sz_flow *fl)
+{
+	return fl->hidden_ns && fl->hidden_ns >= fl->queue_ns - fl->hidden_ns;
+}
+
+/* A delay that nobody tells of, and that leaves the flow less than a packet in many RTTs, is waited
+ * for. A queue that others do not feed is gone after its own time, and one that they do feed moves.
+ * What has come and stands still for many RTTs is the path, which has become longer: the flow need
+ * not wait until a window of lib/renew.h ends. Context: ACK with an RTT of @rtt_ns, socket lock
+ * held.
+ */
+static noinline void sz_wait_for_hidden(struct sz_flow *fl, u32 rtt_ns)
+{
+	s64 told_l2 = sz_target_rate_l2(&fl->par, fl->queue_ns) + fl->core.weight_l2;
+	u32 near_ns = SZ_HIDDEN_SLACK_NS + (fl->hidden_ns >> SZ_STANDS_SHIFT);
+	struct fl_guided *g = &fl->g;
+	u32 most_ns = fl->stands_rtt_ns;
+
+	if (told_l2 + sz_log2(rtt_ns) >= fl->par.packet_l2 - SZ_STANDS_GAP * (s64)SZ_ONE) {
+		fl->stands_rtt_ns = 0;
+	} else if (rtt_ns > (u64)most_ns + near_ns) {
+		fl->stands_rtt_ns = rtt_ns;
+		fl->stands_ns = g->ack_ns;
+	} else if ((u64)rtt_ns + near_ns < most_ns) {
+		fl->stands_rtt_ns = SZ_MOVES;
+	} else if (g->ack_ns - fl->stands_ns >= max_t(u64, (u64)SZ_STANDS_RTTS * rtt_ns,
+						     SZ_STANDS_LEAST_NS)) {
+		fl->stands_ns = g->ack_ns;
+		g->base_ns = fl_renew_stood(&g->renew, min(rtt_ns, most_ns), g->base_ns);
+	}
+}
+
 /* How long may a train be? Where no port has a queue, trains make nobody wait, and they are what
  * a processor can carry. They double in a round trip, @turn, so what they make wait at the port
  * of their own host is heard of before it is k/2.
@@ -225,12 +265,6 @@ static noinline void sz_trace(struct sock *sk, const struct fl_guided_sock *gs,
 {
 	trace_fl_soze_update(sk, fl->queue_ns, fl->core.target_ns, sz_bps_of(fl),
 			     fl_sock_weight_milli(sk, gs->fs));
-}
-
-/* Is it the RTT that tells most of the queue? */
-static bool sz_untold(const struct sz_flow *fl)
-{
-	return fl->hidden_ns && fl->hidden_ns >= fl->queue_ns - fl->hidden_ns;
 }
 
 /* Do ports tell of more than they hide? */
@@ -293,6 +327,8 @@ static __always_inline void sz_heard(struct sock *sk, const struct fl_guided_soc
 		if (!fl->rest_ns)
 			fl->rest_ns = rest_ns;
 		fl->rest_ns += ((s32)(rest_ns - fl->rest_ns)) >> SZ_REST_SHIFT;
+		if (unlikely(fl->hidden_ns | fl->stands_rtt_ns) && !g->set_base_ns)
+			sz_wait_for_hidden(fl, rtt_ns - min(rtt_ns - 1, fl->queue_ns - fl->hidden_ns));
 	}
 	if (!fl->rest_ns)
 		return;

@@ -258,6 +258,24 @@ test_malformed()
 	full 200 110 985
 }
 
+# A path that becomes twenty times as long is no queue that the flow waits for: it has its line
+# again after some round trips, and not when a window of lib/renew.h has ended.
+test_much_longer_route()
+{
+	in_ns ta sysctl -q -w net.fairlane.line_rate_mbps=200
+	for d in east:tr e0:tb; do
+		lablink-ctl set ${d%:*} netns ${d#*:} rate 200mbit delay 50us || fault "no delay"
+	done
+	flows 1 800:all:mark 1000:all:mark &
+	sleep 0.5
+	for d in east:tr e0:tb; do
+		lablink-ctl set ${d%:*} netns ${d#*:} delay 2ms || fault "no delay"
+	done
+	wait
+	# 200 ms at 200 Mbit/s are 4.7 MB
+	expect "bytes in 200 ms, 300 ms after the change" "$(said 1000 0 bytes)" -ge 4000000
+}
+
 # Trains are long where no port has a queue, and short where one has.
 test_trains()
 {
@@ -292,5 +310,5 @@ trap 'drop_net' EXIT
 # The stack distrusts times below 1 us, and booting takes none here.
 sleep 0.01
 load_modules fairlane tcp_soze || exit 1
-tests=${*:-weights_1000 application_limited idle_restart udp ecn loss incast base_rtts switch ipv6 malformed no_telemetry jitter longer_route untold_queue short_untold_queue policer trains}
+tests=${*:-weights_1000 application_limited idle_restart udp ecn loss incast base_rtts switch ipv6 malformed no_telemetry jitter longer_route much_longer_route untold_queue short_untold_queue policer trains}
 run_tests 1 $tests

@@ -138,6 +138,26 @@ TEST(queue_of_others)
 	CHECK_EQ(p.r.wait_shift, 0u);
 }
 
+/* What stands without windows: each time that it is taken needs twice as many for the next. */
+TEST(stands)
+{
+	struct fl_renew r = {};
+	u32 base_ns = BASE_NS;
+	int i;
+
+	base_ns = fl_renew_stood(&r, base_ns + 100000, base_ns);
+	CHECK_EQ(base_ns, BASE_NS + 100000);
+	for (i = 0; i < 3; i++) {
+		CHECK_EQ(base_ns, (u32)(BASE_NS + (i >= 2 ? 200000 : 100000)));
+		base_ns = fl_renew_stood(&r, BASE_NS + 200000, base_ns);
+	}
+	CHECK_EQ(r.stale, 1u);
+	r.stale = U16_MAX - 1;
+	r.wait_shift = FL_RENEW_WAIT_SHIFT;
+	CHECK_EQ(fl_renew_stood(&r, U32_MAX, 1), U32_MAX);
+	CHECK_EQ(r.wait_shift, FL_RENEW_WAIT_SHIFT);
+}
+
 /* Windows end with the wall clock's, those of longer paths with those of shorter ones. */
 TEST(windows)
 {
