@@ -74,10 +74,24 @@ static bool fl_sender_holds_rest(const struct sock *sk)
 	       !after(tp->snd_sml, tp->snd_nxt);
 }
 
+/* Does the application wait for room to write more? Context: as fl_credit_out(); RCU keeps the
+ * struct socket of a socket that is just being closed.
+ */
+static bool fl_sender_is_full(const struct sock *sk)
+{
+	const struct socket *sock = READ_ONCE(sk->sk_socket);
+
+	return sock && test_bit(SOCK_NOSPACE, &sock->flags);
+}
+
 /* Segments from @seq on that the stack would send if their turn came: written, and the peer has
  * room for all of each. A credit for a segment that the stack keeps back would be wasted, and asked
  * for again in each RTT. The ACK that lets the segment go has the stack send, which asks. A FIN
  * needs no credit.
+ * Where the application waits for room to write, and less is left than is in flight, what is in
+ * flight makes room for as much until the credit comes. Without it an RTT would have as many as
+ * TCP_NOTSENT_LOWAT lets wait. For the peer's window that does not hold: who reads slowly makes
+ * room by reading.
  */
 static u32 fl_sender_segs(const struct sock *sk, u32 seq)
 {
@@ -93,6 +107,8 @@ static u32 fl_sender_segs(const struct sock *sk, u32 seq)
 	segs = (end - seq) / mss;
 	if (end - seq != segs * mss && !fl_sender_holds_rest(sk))
 		segs++;
+	if (segs && segs < tcp_packets_in_flight(tp) && fl_sender_is_full(sk))
+		segs += tcp_packets_in_flight(tp);
 	return segs;
 }
 

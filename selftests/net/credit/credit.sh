@@ -177,6 +177,26 @@ test_own_port()
 	expect "bytes in 40 ms the other way" "$bytes" -ge 1400000
 }
 
+# TCP_NOTSENT_LOWAT: the application writes when less than 32 kB wait. That is what a flow has to
+# send, and four times as much is in flight where it has the line, 1 Gbit/s, at an RTT of 1 ms. With
+# credit for what waits alone a flow would have a third of the line.
+test_notsent_lowat()
+{
+	lablink-ctl set e0 netns xa delay 500us || fault "no delay"
+	lablink-ctl set west netns xr delay 500us || fault "no delay back"
+	in_ns xa sysctl -q -w net.ipv4.tcp_notsent_lowat=32768
+	for cc in cubic $heavy; do
+		wasted=$(credit xa wasted) got=$(credit xa got)
+		flow -c $cc -b -1 50:all:mark 100:all:mark -L 100 > /run/out || fault "$cc"
+		wasted=$(($(credit xa wasted) - wasted)) got=$(($(credit xa got) - got))
+		bytes=$(sed -n 's/^mark 100 .* bytes \([0-9]*\) .*/\1/p' /run/out)
+		echo "# $cc: $bytes bytes in 50 ms; $got credits, $wasted wasted"
+		[ "$cc" = cubic ] && continue
+		expect "bytes of $cc in 50 ms" "$bytes" -ge 4500000
+		expect "credits that $cc wasted, of a hundred" $((100 * wasted / got)) -le 2
+	done
+}
+
 # The buffers of a host as it is installed: the sender's begins with 16 kB, and grows with what is in
 # flight. At 1 Gbit/s and an RTT of 4 ms half of the line is .25 MB.
 test_stock_buffers()
@@ -353,7 +373,7 @@ all_only=credits_come_again
 if [ $# -gt 0 ]; then
 	run_tests 1 "$@"
 else
-	run_tests 1 credit_pays_for_all accepted data_both_ways own_band_back own_port stock_buffers one_host held_data \
+	run_tests 1 credit_pays_for_all accepted data_both_ways own_band_back own_port notsent_lowat stock_buffers one_host held_data \
 		peer_without_credit path_eats data_loss credit_loss reordering duplicates not_prepared aborts no_way \
 		fast_open switch poor_peers mixed_mtu back_again \
 		forged lies idle_flows promises many_idle first_flow first_flow_of_long_path late_and_deferred cookies new_route other_port pacing \
