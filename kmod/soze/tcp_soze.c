@@ -16,8 +16,8 @@
  *
  * Two departures from the paper, which decides with each ACK and whose window is no
  * more than the rate's. A flow that has known its share for 64 round trips decides eight
- * times in an RTT, with the average of what it heard in between. That is cheaper where ACKs are many
- * (selftests/machine/cc-cost). And the window has room for what is acknowledged at
+ * times in an RTT, with the average of what it heard in between. That is cheaper where ACKs are
+ * many (selftests/machine/cc-cost). And the window has room for what is acknowledged at
  * once: where a card gathers packets for 10 us one flow had 59 % of 25 Gbit/s otherwise
  * (selftests/net/gro).
  *
@@ -328,7 +328,8 @@ static __always_inline void sz_heard(struct sock *sk, const struct fl_guided_soc
 			fl->rest_ns = rest_ns;
 		fl->rest_ns += ((s32)(rest_ns - fl->rest_ns)) >> SZ_REST_SHIFT;
 		if (unlikely(fl->hidden_ns | fl->stands_rtt_ns) && !g->set_base_ns)
-			sz_wait_for_hidden(fl, rtt_ns - min(rtt_ns - 1, fl->queue_ns - fl->hidden_ns));
+			sz_wait_for_hidden(fl, rtt_ns - min(rtt_ns - 1,
+							    fl->queue_ns - fl->hidden_ns));
 	}
 	if (!fl->rest_ns)
 		return;
