@@ -8,7 +8,8 @@
  *
  *	alpha = (1 - g) alpha + g F		once an RTT of red segments
  *	W = W (1 - alpha / 2)			in an RTT with marks, while W > E
- *	W = W / 2				at most once a window, for losses
+ *	W = 11/16 W				at the first mark or loss, which ends slow start
+ *	W = W / 2				for losses, at most once a window
  *	W = W + 1 in an RTT, doubled until the first mark or loss; of 1 to 4 packets
  *						only while W < E
  *	W = W + sqrt(W) for a packet		while W < 1
@@ -18,6 +19,16 @@
  * port meet the same marks, so E is the same for all. Windows of a packet or two need
  * it: one packet tells little, and whoever meets three marks in a row would else
  * have next to nothing for a long time, while the others take its place.
+ *
+ * A window leaves evenly: a segment in RTT / (2 W) in slow start, in RTT / (1.25 W) later, and
+ * up to FP_LATE of them may be late. If all segments that ACKs free left at once, the host's port
+ * would mark this burst, and slow start would end at a fifth of what the path holds.
+ *
+ * A flow whose rate R doubles in an RTT has R RTT / (2 ln 2) = .72 R RTT out. The port begins to
+ * mark when R is what the path has. The flow knows it an RTT later, and has twice as much out then:
+ * 1.44 of what it should have. So 11/16 is the right cut there. (DCTCP begins with alpha = 1 and
+ * halves.) Marks and losses of what was sent before this cut, or before a cut for a loss, are of
+ * the same queue, and say nothing more.
  *
  * Parts of packets count. A window of 1.3 is 2 packets in three RTTs of ten. One segment in
  * an RTT may be too much: a thousand flows to one host, or a queue that drains by a small
@@ -32,8 +43,8 @@
 #define FP_ALPHA_START	(FP_ALPHA_ONE / 2)
 /* Windows from 1 to so many packets do not grow beyond E. */
 #define FP_EVEN_PKTS	4
-/* Segments below a window of 1 that may be late. */
-#define FP_LATE		16
+/* Segments that may be late: a credit pays for up to 8, and wakes the flow. */
+#define FP_LATE		8
 
 /**
  * fp_window_init() - a new flow
@@ -61,7 +72,7 @@ void fp_window_move(struct fp_window *w, u32 by, u32 marks)
 	w->sent += by;
 	w->round_begin += by;
 	w->round_end += by;
-	w->loss_end += by;
+	w->cut_end += by;
 	w->marks = marks;
 	w->round_marks = marks;
 }
@@ -69,6 +80,21 @@ void fp_window_move(struct fp_window *w, u32 by, u32 marks)
 static void fp_window_shrink(struct fp_window *w, u32 by)
 {
 	w->wnd = max_t(u32, w->wnd - by, FP_WND_MIN);
+}
+
+/* Less by @by, for all that has been sent until now. TCP finds a loss a quarter of an RTT later than
+ * the receiver tells of what came after.
+ */
+static void fp_window_cut(struct fp_window *w, u32 sent, u32 by)
+{
+	fp_window_shrink(w, by);
+	w->cut_end = sent + (w->wnd >> (FP_WND_SHIFT + 2));
+}
+
+/* Has what was sent before the last cut come? */
+static bool fp_window_may_cut(const struct fp_window *w)
+{
+	return (s32)(w->seen - w->cut_end) >= 0;
 }
 
 /* Is the window larger than E? */
@@ -100,8 +126,11 @@ static void fp_window_round(struct fp_window *w, u32 sent)
 	/* rounded up: the rest would never fade */
 	w->alpha -= (w->alpha + BIT(FP_G_SHIFT) - 1) >> FP_G_SHIFT;
 	w->alpha += part >> FP_G_SHIFT;
-	if (marked && fp_window_above(w))
-		fp_window_shrink(w, ((u64)w->wnd * w->alpha) >> (FP_ALPHA_SHIFT + 1));
+	if (fp_window_may_cut(w)) {
+		w->cut_end = w->seen;
+		if (marked && fp_window_above(w))
+			fp_window_shrink(w, ((u64)w->wnd * w->alpha) >> (FP_ALPHA_SHIFT + 1));
+	}
 	w->carry = (w->carry + w->wnd) & (FP_WND_ONE - 1);
 	w->round_begin = w->seen;
 	w->round_end = sent;
@@ -122,18 +151,30 @@ void fp_window_update(struct fp_window *w, u32 sent, u32 seen, u32 marks,
 	u32 came = seen - w->seen, out = sent - w->seen, marked = marks - w->marks;
 
 	w->seen = seen;
-	if (marked || loss)
-		w->slow_start = false;
 	w->marks = marks;
-	if (loss && (s32)(seen - w->loss_end) >= 0) {
-		w->loss_end = sent;
-		fp_window_shrink(w, w->wnd / 2);
+	if (w->slow_start && (marked || loss)) {
+		w->slow_start = false;
+		fp_window_cut(w, sent, w->wnd * 5 / 16);
+	} else if (loss && fp_window_may_cut(w)) {
+		fp_window_cut(w, sent, w->wnd / 2);
 	}
 	/* a window that is not used does not grow */
 	if (came > marked && !loss && out >= w->wnd >> (FP_WND_SHIFT + 1))
 		fp_window_grow(w, min_t(u32, came - marked, FP_WND_MAX_PKTS));
 	if ((s32)(seen - w->round_end) >= 0 && seen != w->round_begin)
 		fp_window_round(w, sent);
+}
+
+/* Time between two segments. Windows of a packet and more leave room to catch up, and to double
+ * in an RTT before the first mark.
+ */
+static u64 fp_window_gap_ns(const struct fp_window *w, u32 rtt_ns)
+{
+	u32 wnd = w->wnd;
+
+	if (wnd >= FP_WND_ONE)
+		wnd += w->slow_start ? wnd : wnd / 4;
+	return max_t(u64, div_u64((u64)rtt_ns << FP_WND_SHIFT, wnd), 1);
 }
 
 /**
@@ -145,24 +186,22 @@ void fp_window_update(struct fp_window *w, u32 sent, u32 seen, u32 marks,
  */
 u32 fp_window_room(struct fp_window *w, u32 sent, u64 now_ns, u32 rtt_ns)
 {
-	u32 out_pkts = sent - w->seen, pkts;
+	u32 out_pkts = sent - w->seen, pkts = max_t(u32, (w->wnd + w->carry) >> FP_WND_SHIFT, 1);
 	u64 gap_ns, late_ns;
 
-	if (w->wnd >= FP_WND_ONE) {
-		w->sent = sent;
-		w->last_ns = now_ns;
-		pkts = (w->wnd + w->carry) >> FP_WND_SHIFT;
-		return pkts > out_pkts ? pkts - out_pkts : 0;
-	}
-	if (w->sent != sent) {
-		w->sent = sent;
-		gap_ns = div_u64((u64)rtt_ns << FP_WND_SHIFT, w->wnd);
-		late_ns = min_t(u64, FP_LATE * gap_ns, now_ns);
-		w->last_ns = max_t(u64, w->last_ns + gap_ns, now_ns - late_ns);
-		w->last_ns = min_t(u64, w->last_ns, now_ns);
-	}
-	return !out_pkts &&
-	       (now_ns - w->last_ns) * w->wnd >= (u64)rtt_ns << FP_WND_SHIFT;
+	if (w->sent == sent && out_pkts >= pkts)
+		return 0;
+	gap_ns = fp_window_gap_ns(w, rtt_ns);
+	late_ns = min_t(u64, FP_LATE * gap_ns, now_ns);
+	w->last_ns = max_t(u64, w->last_ns + (sent - w->sent) * gap_ns, now_ns - late_ns);
+	w->last_ns = min_t(u64, w->last_ns, now_ns);
+	w->sent = sent;
+	if (out_pkts >= pkts)
+		return 0;
+	/* nothing would wake the flow in this RTT but credits, which may be far apart */
+	if (!out_pkts && w->wnd >= FP_WND_ONE)
+		return pkts;
+	return min_t(u64, pkts - out_pkts, div64_u64(now_ns - w->last_ns, gap_ns));
 }
 
 /**
@@ -177,6 +216,6 @@ void fp_window_timeout(struct fp_window *w, u32 sent)
 	w->seen = sent;
 	w->round_begin = sent;
 	w->round_end = sent;
-	w->loss_end = sent;
+	w->cut_end = sent;
 	w->round_marks = w->marks;
 }

@@ -21,7 +21,7 @@
 
 /**
  * struct fp_window - reactive window of a flow
- * @last_ns: below a window of 1, when the last segment should have left
+ * @last_ns: when the last segment should have left
  * @wnd: packets << FP_WND_SHIFT, at least FP_WND_MIN
  * @alpha: estimated part of marked packets, << FP_ALPHA_SHIFT
  * @seen: red segments that have come or are lost
@@ -31,7 +31,7 @@
  * @round_marks: @marks when this RTT began
  * @sent: red segments sent when last looked at
  * @carry: what is left of @wnd as whole packets, added in the next RTT, << FP_WND_SHIFT
- * @loss_end: losses until @seen is here belong to the last reduction
+ * @cut_end: losses and marks until @seen is here belong to the last cut
  * @slow_start: nothing marked or lost yet
  */
 struct fp_window {
@@ -45,7 +45,7 @@ struct fp_window {
 	u32 round_marks;
 	u32 sent;
 	u32 carry;
-	u32 loss_end;
+	u32 cut_end;
 	bool slow_start;
 };
 

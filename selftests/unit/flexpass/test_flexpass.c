@@ -24,6 +24,7 @@ static void rounds(struct fp_window *w, u32 *sent, u32 *marks, int n, u32 marked
 		*sent += fp_window_room(w, *sent, now_ns, RTT_NS);
 		pkts = *sent - w->seen;
 		for (i = 0; i < pkts; i++) {
+			now_ns += RTT_NS / pkts;
 			*marks += draw(1024) < marked;
 			fp_window_update(w, *sent, w->seen + 1, *marks, false);
 			*sent += fp_window_room(w, *sent, now_ns, RTT_NS);
@@ -106,11 +107,68 @@ TEST(window_halves_once_a_window)
 	u32 i;
 
 	fp_window_init(&w, 100);
+	w.slow_start = false;
 	for (i = 1; i <= 50; i++)
 		fp_window_update(&w, 100, i, 0, true);
 	CHECK_EQ(w.wnd >> FP_WND_SHIFT, 50U);
-	fp_window_update(&w, 100, 100, 0, true);
+	/* TCP finds losses of the window up to a quarter of an RTT later */
+	fp_window_update(&w, 120, 111, 0, true);
+	CHECK_EQ(w.wnd >> FP_WND_SHIFT, 50U);
+	fp_window_update(&w, 120, 112, 0, true);
 	CHECK_EQ(w.wnd >> FP_WND_SHIFT, 25U);
+}
+
+/* The first mark or loss ends slow start, and all marks and losses of what was sent until then
+ * belong to it.
+ */
+TEST(slow_start_ends_with_one_cut)
+{
+	struct fp_window w;
+	u32 i, way;
+
+	for (way = 0; way < 2; way++) {
+		fp_window_init(&w, 160);
+		fp_window_update(&w, 160, 1, !way, way);
+		CHECK(!w.slow_start);
+		CHECK_EQ(w.wnd, 110 * FP_WND_ONE);
+		for (i = 2; i <= 160; i++)
+			fp_window_update(&w, 200, i, i, i & 1);
+		CHECK_EQ(w.wnd, 110 * FP_WND_ONE);
+		/* what follows counts again */
+		for (; i <= 320; i++)
+			fp_window_update(&w, 320, i, i, false);
+		CHECK(w.wnd < 100 * FP_WND_ONE);
+	}
+}
+
+/* However much room there is, no more than a few segments leave at once, and a window in an RTT. */
+TEST(window_leaves_evenly)
+{
+	u32 slow_start, sent, step, most, room;
+	struct fp_window w;
+
+	for (slow_start = 0; slow_start < 2; slow_start++) {
+		fp_window_init(&w, 400);
+		w.slow_start = slow_start;
+		/* nothing is out: nothing would wake the flow */
+		CHECK_EQ(fp_window_room(&w, 0, now_ns, RTT_NS), 400U);
+		sent = 1;
+		fp_window_room(&w, sent, now_ns, RTT_NS);
+		for (step = most = 0; step < 100; step++) {
+			now_ns += RTT_NS / 100;
+			room = fp_window_room(&w, sent, now_ns, RTT_NS);
+			most = max_t(u32, most, room);
+			sent += room;
+			if (step == 39)
+				CHECK(slow_start ? sent >= 310 : sent >= 190 && sent <= 215);
+		}
+		CHECK(most <= 8);
+		CHECK_EQ(sent, 400U);
+		/* late ones are few, however long it was */
+		fp_window_update(&w, sent, sent - 1, 0, false);
+		now_ns += 100 * RTT_NS;
+		CHECK_EQ(fp_window_room(&w, sent, now_ns, RTT_NS), 8U);
+	}
 }
 
 /* Below one packet: one in 1 / W RTTs, one at a time, and what is late comes after. */
