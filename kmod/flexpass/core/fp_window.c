@@ -7,9 +7,9 @@
  * or is lost.
  *
  *	alpha = (1 - g) alpha + g F		once an RTT of red segments
- *	W = W (1 - alpha / 2)			in an RTT with marks, while W > E
  *	W = 11/16 W				at the first mark or loss, which ends slow start
- *	W = W / 2				for losses, at most once a window
+ *	W = W / 2				for a loss, at most once a window
+ *	W = W (1 - alpha / 2)			for a mark, at most once a window, while W > E
  *	W = W + 1 in an RTT, doubled until the first mark or loss; of 1 to 4 packets
  *						only while W < E
  *	W = W + sqrt(W) for a packet		while W < 1
@@ -27,8 +27,8 @@
  * A flow whose rate R doubles in an RTT has R RTT / (2 ln 2) = .72 R RTT out. The port begins to
  * mark when R is what the path has. The flow knows it an RTT later, and has twice as much out then:
  * 1.44 of what it should have. So 11/16 is the right cut there. (DCTCP begins with alpha = 1 and
- * halves.) Marks and losses of what was sent before this cut, or before a cut for a loss, are of
- * the same queue, and say nothing more.
+ * halves.) Marks and losses of what was sent before a cut are of the queue that the cut was for,
+ * and say nothing more.
  *
  * Parts of packets count. A window of 1.3 is 2 packets in three RTTs of ten. One segment in
  * an RTT may be too much: a thousand flows to one host, or a queue that drains by a small
@@ -82,27 +82,36 @@ static void fp_window_shrink(struct fp_window *w, u32 by)
 	w->wnd = max_t(u32, w->wnd - by, FP_WND_MIN);
 }
 
-/* Less by @by, for all that has been sent until now. TCP finds a loss a quarter of an RTT later than
- * the receiver tells of what came after.
- */
-static void fp_window_cut(struct fp_window *w, u32 sent, u32 by)
-{
-	fp_window_shrink(w, by);
-	w->cut_end = sent + (w->wnd >> (FP_WND_SHIFT + 2));
-}
-
-/* Has what was sent before the last cut come? */
-static bool fp_window_may_cut(const struct fp_window *w)
-{
-	return (s32)(w->seen - w->cut_end) >= 0;
-}
-
 /* Is the window larger than E? */
 static bool fp_window_above(const struct fp_window *w)
 {
 	u64 free = FP_ALPHA_ONE - w->alpha;
 
 	return (u64)w->wnd * w->alpha * w->alpha > free * free << FP_WND_SHIFT;
+}
+
+/* The window's answer to a mark or a loss, for all that has been sent until now. TCP finds a loss
+ * a quarter of an RTT later than the receiver tells of what came after.
+ */
+static void fp_window_cut(struct fp_window *w, u32 sent, bool loss)
+{
+	if (w->slow_start)
+		fp_window_shrink(w, w->wnd * 5 / 16);
+	else if (loss)
+		fp_window_shrink(w, w->wnd / 2);
+	else if (fp_window_above(w))
+		fp_window_shrink(w, ((u64)w->wnd * w->alpha) >> (FP_ALPHA_SHIFT + 1));
+	w->cut_end = sent;
+	/* slow start may have ended by marks, and its losses be found later */
+	if (w->slow_start || loss)
+		w->cut_end += w->wnd >> (FP_WND_SHIFT + 2);
+	w->slow_start = false;
+}
+
+/* Has what was sent before the last cut come? */
+static bool fp_window_may_cut(const struct fp_window *w)
+{
+	return (s32)(w->seen - w->cut_end) >= 0;
 }
 
 static void fp_window_grow(struct fp_window *w, u32 came)
@@ -126,11 +135,9 @@ static void fp_window_round(struct fp_window *w, u32 sent)
 	/* rounded up: the rest would never fade */
 	w->alpha -= (w->alpha + BIT(FP_G_SHIFT) - 1) >> FP_G_SHIFT;
 	w->alpha += part >> FP_G_SHIFT;
-	if (fp_window_may_cut(w)) {
+	/* never so far behind that the difference changes its sign */
+	if (fp_window_may_cut(w))
 		w->cut_end = w->seen;
-		if (marked && fp_window_above(w))
-			fp_window_shrink(w, ((u64)w->wnd * w->alpha) >> (FP_ALPHA_SHIFT + 1));
-	}
 	w->carry = (w->carry + w->wnd) & (FP_WND_ONE - 1);
 	w->round_begin = w->seen;
 	w->round_end = sent;
@@ -152,12 +159,8 @@ void fp_window_update(struct fp_window *w, u32 sent, u32 seen, u32 marks,
 
 	w->seen = seen;
 	w->marks = marks;
-	if (w->slow_start && (marked || loss)) {
-		w->slow_start = false;
-		fp_window_cut(w, sent, w->wnd * 5 / 16);
-	} else if (loss && fp_window_may_cut(w)) {
-		fp_window_cut(w, sent, w->wnd / 2);
-	}
+	if ((marked || loss) && fp_window_may_cut(w))
+		fp_window_cut(w, sent, loss);
 	/* a window that is not used does not grow */
 	if (came > marked && !loss && out >= w->wnd >> (FP_WND_SHIFT + 1))
 		fp_window_grow(w, min_t(u32, came - marked, FP_WND_MAX_PKTS));
