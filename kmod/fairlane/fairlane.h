@@ -276,23 +276,31 @@ static inline u32 fl_wire_bytes(const struct sock *sk)
 }
 
 /**
- * fl_full_packets() - does an ACK tell of full packets only?
+ * fl_acked_bytes() - how much data does an ACK acknowledge?
  * @sk: the socket; caller holds its lock
  * @una: tp->snd_una at the last call, updated
- * @acked_pkts: packets that the ACK acknowledges
+ */
+static inline u32 fl_acked_bytes(const struct sock *sk, u32 *una)
+{
+	u32 bytes = tcp_sk(sk)->snd_una - *una;
+
+	*una += bytes;
+	return bytes;
+}
+
+/**
+ * fl_full_packets() - does an ACK tell of full packets only?
+ * @sk: the socket; caller holds its lock
+ * @bytes: what the ACK acknowledges, fl_acked_bytes()
+ * @acked_pkts: the same in packets
  *
  * The base RTT is that of a full packet: a short one (a request, the last of a
  * message, a FIN) takes less time on each link, and with its RTT as the base,
  * full packets would always seem to wait.
  */
-static inline bool fl_full_packets(const struct sock *sk, u32 *una,
-				   u32 acked_pkts)
+static inline bool fl_full_packets(const struct sock *sk, u32 bytes, u32 acked_pkts)
 {
-	const struct tcp_sock *tp = tcp_sk(sk);
-	u32 bytes = tp->snd_una - *una;
-
-	*una = tp->snd_una;
-	return acked_pkts && bytes >= (u64)acked_pkts * tp->mss_cache;
+	return acked_pkts && bytes >= (u64)acked_pkts * tcp_sk(sk)->mss_cache;
 }
 
 /**

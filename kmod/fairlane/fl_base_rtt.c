@@ -157,7 +157,8 @@ bool fl_base_rtt_learn(struct sock *sk, struct fl_base_rtt *b, u64 now_ns,
 	}
 	data_ns = data_ns ?: FL_BASE_NONE;
 	probe_ns = probe_ns ?: FL_BASE_NONE;
-	p = fl_paths_make(&bn->paths, b->key, sizeof(*p));
+	p = fl_paths_find(&bn->paths, b->key, sizeof(*p)) ?:
+	    fl_paths_make(&bn->paths, b->key, sizeof(*p));
 	if (unlikely(!p))
 		return fl_base_rtt_take(b, min_t(u32, b->data_ns, data_ns),
 					min_t(u32, b->probe_ns, probe_ns), 0);

@@ -342,7 +342,8 @@ static __always_inline void fl_guided_ack(struct sock *sk, const struct rate_sam
 	pf = fl_profile_for(sk, gs->fs);
 	rtt_ns = fl_rtt_sample(sk, &gs->rtt, rs);
 	fl_guided_refresh(sk, gs, g, pf, ops);
-	full = fl_full_packets(sk, &g->una, acked_pkts) && !fl_guided_late(g, rs, rtt_ns);
+	full = fl_full_packets(sk, fl_acked_bytes(sk, &g->una), acked_pkts) &&
+	       !fl_guided_late(g, rs, rtt_ns);
 	if (fl_guided_know(sk, gs, g, full ? rtt_ns : 0, ops) && ops->know_rtt)
 		ops->know_rtt(gs, g);
 	if (g->renew.dip_end_ns) {

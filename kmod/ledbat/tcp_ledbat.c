@@ -341,7 +341,7 @@ static void ledbat_cong_control(FL_CONG_CONTROL_ARGS)
 		return;
 	}
 	pf = fl_profile_for(sk, fl->fs);
-	full = fl_full_packets(sk, &fl->una, s.acked_pkts);
+	full = fl_full_packets(sk, fl_acked_bytes(sk, &fl->una), s.acked_pkts);
 	s.delay_ns = ledbat_delay(sk, fl, pf, fl_rtt_sample(sk, &fl->rtt, rs),
 				  full);
 	ledbat_limits(fl, tp->packets_out + s.acked_pkts, &t);

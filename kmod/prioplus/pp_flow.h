@@ -11,7 +11,7 @@
 
 #include "lib/hold.h"
 #include "lib/losses.h"
-#include "prioplus/core/prioplus.h"
+#include "prioplus/core/pp_ack.h"
 #include "fairlane/fl_sock.h"
 #include "fairlane/fl_telemetry.h"
 #include "pp_setting.h"
@@ -326,7 +326,7 @@ static inline enum pp_verdict pp_decide(struct pp_flow *fl,
 {
 	if (fl->fallback || fl->tel)
 		return pp_decide_rare(fl, s, rs);
-	return pp_on_ack(&fl->core, fl->chan, s);
+	return pp_on_rare_ack(&fl->core, fl->chan, s);
 }
 
 /* See to it that a sending flow cannot fall silent, see pp_probe_arm_watch(). Context:

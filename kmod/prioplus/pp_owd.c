@@ -113,10 +113,10 @@ enum pp_verdict pp_decide_rare(struct pp_flow *fl, const struct fl_sample *s,
 	struct pp_chan chan;
 
 	if (!fl->fallback && !(fl->tel && pp_endures(fl, s, rs)))
-		return pp_on_ack(&fl->core, fl->chan, s);
+		return pp_on_rare_ack(&fl->core, fl->chan, s);
 	chan = *fl->chan;
 	chan.limit_ns = U32_MAX;
-	verdict = pp_on_ack(&fl->core, &chan, s);
+	verdict = pp_on_rare_ack(&fl->core, &chan, s);
 	/* A receiver keeps the ACK of a packet that came alone, which would be a queue of 40 ms
 	 * with each packet. No probe draws it here; a second packet does.
 	 */

@@ -54,12 +54,12 @@
 
 static struct tcp_congestion_ops tcp_prioplus_ledbat;
 
-/* Take in new base RTTs, priority and settings. @delay_ns, @probe_delay_ns: delay of a full
- * packet or a probe just measured, ns; 0 = none. Context: socket lock held.
+/* Take in new base RTTs, priority and settings. @pf: the profile; @delay_ns, @probe_delay_ns:
+ * delay of a full packet or a probe just measured, ns; 0 = none. Context: socket lock held.
  */
-static void pp_refresh(struct pp_flow *fl, u32 delay_ns, u32 probe_delay_ns)
+static void pp_refresh(struct pp_flow *fl, const struct fl_profile *pf, u32 delay_ns,
+		       u32 probe_delay_ns)
 {
-	const struct fl_profile *pf = fl_profile_for(fl->sk, fl->fs);
 	u8 prio = fl_sock_prio(fl->sk, fl->fs);
 	u32 gen = fl_settings_gen(fl->fs, pf), held_ns = pp_base_rtt(fl)->held_ns;
 	bool changed = gen != fl->gen || prio != fl->prio;
@@ -191,14 +191,12 @@ static noinline void pp_look(struct pp_flow *fl, u32 full_ns,
 		fl->mss = 0; /* for pp_refresh() to look again */
 	if (fl->resumed_ns && ps->least_ns != U32_MAX)
 		pp_see_links(fl, ps->least_ns);
-	pp_refresh(fl, ps->least_ns == U32_MAX ? 0 : ps->least_ns, 0);
+	pp_refresh(fl, pf, ps->least_ns == U32_MAX ? 0 : ps->least_ns, 0);
 	ps->least_ns = U32_MAX;
 	fl_take_over(fl->sk, fl->gso_segs);
 }
 
-/* The same where nothing is out of the ordinary (@rare), in few instructions. Context:
- * ACK, socket lock held.
- */
+/* The same where nothing is out of the ordinary (@rare). Context: ACK, socket lock held. */
 static inline void pp_apply_ack(struct pp_flow *fl, struct tcp_sock *tp)
 {
 	if (unlikely(fl->core.wnd < FL_WND_ONE))
@@ -337,7 +335,7 @@ static void pp_begin(struct pp_flow *fl)
 	if (!fl_segment_may_ask(sk))
 		return;
 	/* the priority may be newer than the handshake */
-	pp_refresh(fl, 0, 0);
+	pp_refresh(fl, fl_profile_for(sk, fl->fs), 0, 0);
 	pp_silence_begins(fl);
 	if (!fl->chan->urgent) {
 		pp_probe_now(fl);
@@ -379,7 +377,7 @@ static void pp_adopt(struct sock *sk)
 	fl->gen = fl_settings_gen(fl->fs, pf) - 1;
 	pp_init(&fl->core, pp_original_of(sk), ktime_get_ns(), tp->snd_nxt);
 	pp_probe_init(fl, pp_timer_fire);
-	pp_refresh(fl, 0, 0);
+	pp_refresh(fl, pf, 0, 0);
 	if (!fl->chan) {
 		fl_sock_detach(sk, fl->fs);
 		fl_owd_want(sk, &fl->tel, false);
@@ -490,7 +488,7 @@ static void pp_on_echo(struct pp_flow *fl)
 	u32 probe_ns = delay_ns;
 
 	trace_fl_prioplus_probe(fl->sk, 1, delay_ns);
-	pp_refresh(fl, 0, delay_ns);
+	pp_refresh(fl, fl_profile_for(fl->sk, fl->fs), 0, delay_ns);
 	if (fl->tel)
 		delay_ns = pp_one_way(fl, delay_ns, fl->chan->probe_base_ns);
 	if (fl->fallback && !fl->opened)
@@ -599,46 +597,77 @@ static inline u32 pp_data_ns(struct pp_flow *fl)
 	return div_u64((u64)fl->chan->data_ns * min_t(u32, bytes, fl->mss), max_t(u32, fl->mss, 1));
 }
 
-/* What an ACK says, into the core. Context: ACK, socket lock held. */
-static inline void pp_take_ack(struct pp_flow *fl, struct pp_sock *ps,
-			       struct tcp_sock *tp,
-			       const struct rate_sample *rs)
+/* What an ACK says, into the core. @delay_ns: as in struct fl_sample. Context: ACK, socket lock
+ * held.
+ */
+static noinline void pp_take_ack(struct pp_flow *fl, const struct rate_sample *rs, u32 delay_ns)
 {
-	struct sock *sk = fl->sk;
+	struct tcp_sock *tp = tcp_sk(fl->sk);
 	struct fl_sample s = {
 		.now_ns = tp->tcp_clock_cache,
-		.delay_ns = fl_rtt_sample(sk, &ps->rtt, rs),
+		.delay_ns = delay_ns,
 		.acked_pkts = rs->acked_sacked,
 		.ack_seq = tp->snd_una,
 		.snd_nxt = tp->snd_nxt,
 		.seq_per_pkt = tp->mss_cache,
 		.wnd_limited = !rs->is_app_limited,
 	};
-	u32 data_ns = pp_data_ns(fl);
-	bool full;
 
-	ps->last_ack_ns = s.now_ns;
-	full = fl_full_packets(sk, &ps->una, s.acked_pkts) && s.delay_ns && !data_ns;
-	if (full && s.delay_ns < ps->least_ns)
-		ps->least_ns = min(ps->least_ns,
-				   fl_rtt_most(sk, &ps->rtt, s.delay_ns));
-	if (fl_seq_after(s.ack_seq, ps->look_seq) ||
-	    unlikely(ps->least_ns < ps->base.data_ns ||
-		     s.now_ns >= ps->base.turn_ns))
-		pp_look(fl, full ? s.delay_ns : 0, rs);
-	if (unlikely(data_ns) && s.delay_ns)
-		s.delay_ns -= min(data_ns, s.delay_ns - 1);
 	if (unlikely(fl->rare)) {
 		pp_take_rare(fl, &s, rs);
 		return;
 	}
 	s.random = pp_random(fl);
-	if (unlikely(pp_on_ack(&fl->core, fl->chan, &s) == PP_STOP)) {
-		pp_has_stopped(fl, s.delay_ns);
+	if (unlikely(pp_on_rare_ack(&fl->core, fl->chan, &s) == PP_STOP)) {
+		pp_has_stopped(fl, delay_ns);
 		pp_apply(fl);
 		return;
 	}
 	pp_apply_ack(fl, tp);
+}
+
+/* What an ACK says of the path. Context: ACK, socket lock held. Return: its delay, as in struct
+ * fl_sample, ns.
+ */
+static inline u32 pp_see_ack(struct pp_flow *fl, struct pp_sock *ps, const struct tcp_sock *tp,
+			     const struct rate_sample *rs)
+{
+	struct sock *sk = fl->sk;
+	u32 delay_ns = fl_rtt_sample(sk, &ps->rtt, rs);
+	u32 bytes = fl_acked_bytes(sk, &ps->una);
+	u32 data_ns = pp_data_ns(fl);
+	u32 path_ns = data_ns ? 0 : delay_ns;
+
+	ps->last_ack_ns = tp->tcp_clock_cache;
+	if (path_ns && path_ns < ps->least_ns && fl_full_packets(sk, bytes, rs->acked_sacked))
+		ps->least_ns = min(ps->least_ns, fl_rtt_most(sk, &ps->rtt, path_ns));
+	if (fl_seq_after(tp->snd_una, ps->look_seq) ||
+	    unlikely(ps->least_ns < ps->base.data_ns ||
+		     tp->tcp_clock_cache >= ps->base.turn_ns))
+		pp_look(fl, fl_full_packets(sk, bytes, rs->acked_sacked) ? path_ns : 0, rs);
+	if (unlikely(data_ns) && delay_ns)
+		delay_ns -= min(data_ns, delay_ns - 1);
+	return delay_ns;
+}
+
+/* The same of most ACKs. Context: ACK, socket lock held. Return: true; false: this is none of these.
+ */
+static inline bool pp_usual_ack(struct pp_flow *fl, const struct tcp_sock *tp,
+				const struct rate_sample *rs, u32 delay_ns)
+{
+	struct fl_sample s = {
+		.now_ns = tp->tcp_clock_cache,
+		.delay_ns = delay_ns,
+		.acked_pkts = rs->acked_sacked,
+		.ack_seq = tp->snd_una,
+		.wnd_limited = !rs->is_app_limited,
+	};
+
+	if (!pp_on_usual_ack(&fl->core, fl->chan, &s))
+		return false;
+	/* numbers depend on how many ACKs have come, too: flows begun alike part */
+	pp_random(fl);
+	return true;
 }
 
 /* Context: each ACK of data in flight, softirq or backlog, socket lock held. */
@@ -646,6 +675,8 @@ static void pp_cong_control(FL_CONG_CONTROL_ARGS)
 {
 	struct pp_sock *ps = inet_csk_ca(sk);
 	struct pp_flow *fl = pp_flow_of(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+	u32 delay_ns;
 
 	if (unlikely(!fl)) {
 		/* the ACK of our SYN comes before pp_sk_init(), which forgets */
@@ -653,7 +684,11 @@ static void pp_cong_control(FL_CONG_CONTROL_ARGS)
 			pp_adopt(sk);
 		return;
 	}
-	pp_take_ack(fl, ps, tcp_sk(sk), rs);
+	delay_ns = pp_see_ack(fl, ps, tp, rs);
+	if (likely(!fl->rare && pp_usual_ack(fl, tp, rs, delay_ns)))
+		fl_set_wnd(tp, fl->core.wnd >> FL_WND_SHIFT, ~0UL);
+	else
+		pp_take_ack(fl, rs, delay_ns);
 	fl_rtt_remember(sk, &ps->rtt);
 }
 
@@ -694,6 +729,24 @@ static noinline void pp_before_sending(struct pp_flow *fl)
 		pp_begin(fl);
 }
 
+/* Somebody wants to send, and the flow has to do something before. Context: socket lock held. */
+static noinline u32 pp_min_tso_segs_rare(struct sock *sk)
+{
+	struct pp_flow *fl = pp_flow_of(sk);
+
+	if (!fl && inet_csk(sk)->icsk_ca_initialized) {
+		pp_adopt(sk);
+		fl = pp_flow_of(sk);
+	}
+	if (!fl)
+		return 1;
+	if (READ_ONCE(fl->probe_due))
+		pp_act(fl);
+	if ((fl->rare || !tcp_sk(sk)->packets_out) && tcp_send_head(sk))
+		pp_before_sending(fl);
+	return 1;
+}
+
 /* Called at the top of every tcp_write_xmit(): somebody wants to send.
  * Context: socket lock held.
  */
@@ -701,21 +754,10 @@ static u32 pp_min_tso_segs(struct sock *sk)
 {
 	struct pp_flow *fl = pp_flow_of(sk);
 
-	if (unlikely(!fl)) {
-		if (inet_csk(sk)->icsk_ca_initialized)
-			pp_adopt(sk);
-		fl = pp_flow_of(sk);
-		if (!fl)
-			return 1;
-	}
-	if (unlikely(READ_ONCE(fl->probe_due)))
-		pp_act(fl);
 	/* goes on, and is watched */
-	if (likely(!fl->rare && tcp_sk(sk)->packets_out))
+	if (likely(fl && !fl->rare && !READ_ONCE(fl->probe_due) && tcp_sk(sk)->packets_out))
 		return 1;
-	if (tcp_send_head(sk))
-		pp_before_sending(fl);
-	return 1;
+	return pp_min_tso_segs_rare(sk);
 }
 
 /* Required by the stack; the window is set in cong_control alone. */

@@ -506,7 +506,7 @@ static void swift_cong_control(FL_CONG_CONTROL_ARGS)
 		return;
 	if (!sw->wnd)
 		swift_start(sk, sw, pf);
-	full = fl_full_packets(sk, &sw->una, s.acked_pkts);
+	full = fl_full_packets(sk, fl_acked_bytes(sk, &sw->una), s.acked_pkts);
 	data_ns = swift_data_ns(sk, sw, pf);
 	rtt_ns = full && !data_ns ? s.delay_ns : 0;
 	if (rtt_ns && (rtt_ns < sw->base_ns || sw->guess))

@@ -75,9 +75,8 @@
  * the user-space model and counts what is left of good set-ups.
  */
 #include "paper.h"
-#include "pp_count.h"
+#include "pp_ack.h"
 #include "pp_weight.h"
-#include "swift/core/swift.h"
 
 /* A newcomer begins with that window above a queue that is less than this many
  * halves of a channel below its target: that of the next priority.
@@ -298,17 +297,15 @@ static noinline void pp_round(struct pp_core *pp, const struct pp_chan *ch,
 }
 
 /**
- * pp_on_ack() - NewAck of Algorithm 1
+ * pp_on_rare_ack() - pp_on_ack() of any ACK
  * @pp: the flow
  * @ch: its channel
  * @s: what the ACK says
  *
- * ACKs that come while the flow is stopped change nothing: they tell of
- * packets sent before.
- * Return: PP_SEND; or PP_STOP, and pp->probe_wait_ns is set.
+ * Return: as pp_on_ack().
  */
-enum pp_verdict pp_on_ack(struct pp_core *pp, const struct pp_chan *ch,
-			  const struct fl_sample *s)
+enum pp_verdict pp_on_rare_ack(struct pp_core *pp, const struct pp_chan *ch,
+			       const struct fl_sample *s)
 {
 	u32 ai_wnd;
 
@@ -328,9 +325,7 @@ enum pp_verdict pp_on_ack(struct pp_core *pp, const struct pp_chan *ch,
 	}
 	ai_wnd = pp_own_ai(pp, ch);
 	if (likely(pp->original == &fl_swift_ops))
-		fl_swift_ack((struct fl_swift_state *)pp->original_state,
-			     ch->target_ns - pp->shift_ns, ai_wnd, PP_MIN_WND,
-			     ch->max_wnd, &pp->wnd, s);
+		pp_swift_ack(pp, ch, ai_wnd, s);
 	else
 		pp_original_ack(pp, ch, ai_wnd, s);
 	return PP_SEND;

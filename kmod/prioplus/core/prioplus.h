@@ -246,8 +246,6 @@ void pp_begin_urgent(struct pp_core *pp, const struct pp_chan *ch, u32 snd_nxt);
 void pp_move(struct pp_core *pp, bool up);
 void pp_skip(struct pp_core *pp, u32 snd_nxt);
 void pp_go(struct pp_core *pp, u64 wnd, u32 snd_nxt);
-enum pp_verdict pp_on_ack(struct pp_core *pp, const struct pp_chan *ch,
-			  const struct fl_sample *s);
 enum pp_verdict pp_on_probe(struct pp_core *pp, const struct pp_chan *ch,
 			    u32 delay_ns, u32 snd_nxt, u32 random);
 u64 pp_extra_wnd(const struct pp_core *pp, const struct pp_chan *ch,

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "packetnet.h"
-#include "prioplus/core/prioplus.h"
+#include "prioplus/core/pp_ack.h"
 #include "swift/core/swift.h"
 
 #define BN_CLASSES	8

@@ -4,9 +4,7 @@
  */
 #include <math.h>
 
-#include "prioplus/core/pp_count.h"
-#include "prioplus/core/prioplus.h"
-#include "swift/core/swift.h"
+#include "prioplus/core/pp_ack.h"
 #include "unit.h"
 
 #define PKTS_OF(wnd)	((double)(wnd) / (double)FL_WND_ONE)

@@ -2,9 +2,7 @@
 /* PrioPlus as a core, kmod/prioplus/core/prioplus.c: EuroSys 2025, Algorithm 1. */
 #include <math.h>
 
-#include "prioplus/core/pp_count.h"
-#include "prioplus/core/prioplus.h"
-#include "swift/core/swift.h"
+#include "prioplus/core/pp_ack.h"
 #include "unit.h"
 
 #define PKTS(n)		((u64)((n) * (double)FL_WND_ONE))
@@ -773,6 +771,45 @@ TEST(never_stopping_flow)
 	CHECK_EQ(probe(900000, 0), PP_RESUME);
 	for (i = 0; i < 100; i++)
 		CHECK_EQ(rtt(900000), PP_SEND);
+}
+
+/* What the short way does of an ACK is what the long way does. */
+TEST(usual_acks_do_what_all_do)
+{
+	u32 r = 1, usual = 0, rare = 0;
+	struct pp_core before, after;
+	int i;
+
+	start(5, false, 0xfffffff0);
+	for (i = 0; i < 100000; i++) {
+		struct fl_sample s = {
+			.now_ns = now_ns += unit_random32(&r) % 2000,
+			.delay_ns = r & 0x1f0000 ? conf.base_ns + unit_random32(&r) %
+						   (i & 1024 ? 40000 : 24000) : 0,
+			.acked_pkts = 1 + (r >> 8) % 3,
+			.ack_seq = seq += 1 + (r >> 8) % 3,
+			.snd_nxt = seq + (flow.wnd >> FL_WND_SHIFT),
+			.seq_per_pkt = 1,
+			.random = r,
+			.wnd_limited = !!(r & 0x700),
+		};
+
+		if (flow.stopped)
+			probe((r >> 8) % 60000, r);
+		before = flow;
+		after = flow;
+		pp_on_rare_ack(&after, &chan, &s);
+		if (pp_on_usual_ack(&flow, &chan, &s)) {
+			usual++;
+		} else {
+			rare++;
+			CHECK(!memcmp(&flow, &before, sizeof(flow)));
+			pp_on_rare_ack(&flow, &chan, &s);
+		}
+		CHECK(!memcmp(&flow, &after, sizeof(flow)));
+	}
+	CHECK(usual > 10000);
+	CHECK(rare > 10000);
 }
 
 TEST(random_samples_do_no_harm)
