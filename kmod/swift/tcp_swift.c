@@ -77,16 +77,19 @@
  * @low_wait: dips that were answered, at most 15
  * @low_dip: a part of the window is held back
  * @late: what is known of late ACKs, FL_LATE_NOT and so on
+ * @given: somebody has given the base RTT
+ * @scaled: the target depends on the window
  * @target_ns: target delay without scaling, ns
  * @ai_wnd: additive increase, packets << FL_WND_SHIFT
  * @bdp_pkts: line rate times base RTT, packets, at least 1
  * @hops: the same as @gen, links of the path; 0 = not known
  * @una: tp->snd_una at the last ACK
- * @gen: of profile and settings together that the three come from
- * @mss: the same, bytes
- * @prio: the same
- * @gso_segs: most segments in a packet
+ * @gen: what these come from: settings and MSS, see swift_gen()
+ * @look_at: when they were looked at last, 2^SWIFT_LOW_SHIFT ns
+ * @prio: priority that they come from
+ * @measures: the flow measures the line rate
  * @guess: @base_ns is no measurement: the first delay replaces it
+ * @gso_segs: most segments in a packet
  */
 struct swift {
 	struct fl_sock *fs;
@@ -102,14 +105,17 @@ struct swift {
 	u8 low_wait : 4;
 	u8 low_dip : 1;
 	u8 late : 5;
+	u8 given : 1;
+	u8 scaled : 1;
 	u32 target_ns;
 	u32 ai_wnd;
 	u32 bdp_pkts : 25;
 	u32 hops : 7;
 	u32 una;
 	u32 gen;
-	u16 mss;
-	u8 prio : 7;
+	u16 look_at;
+	u8 prio : 6;
+	u8 measures : 1;
 	u8 guess : 1;
 	u8 gso_segs;
 };
@@ -165,19 +171,30 @@ static void swift_configure(const struct sock *sk, struct swift *sw,
 	sw->ai_wnd = div_u64((u64)READ_ONCE(pf->ai_bytes) << FL_WND_SHIFT,
 			     wire);
 	sw->gso_segs = fl_sock_gso_segs(sk, pf, line_bps);
+	sw->given = !!fl_sock_base_rtt_ns(sw->fs, pf);
+	sw->scaled = !!READ_ONCE(swift_of(pf)->swift_range_ns);
+	sw->measures = !!READ_ONCE(pf->line_rate_measured);
 	bdp = fl_ns_to_wnd(fl_ppn(line_bps, wire), base_ns);
 	sw->bdp_pkts = clamp_t(u64, bdp >> FL_WND_SHIFT, 1, SWIFT_BDP_MAX_PKTS);
 }
 
-/* Has anything changed that swift_configure() looks at? Then redo it. */
-static void swift_refresh(struct sock *sk, struct swift *sw,
-			  const struct fl_profile *pf, u32 delay_ns)
+/* Of what swift_configure() looks at, all that changes with settings or the MSS. */
+static u32 swift_gen(const struct sock *sk, const struct swift *sw, const struct fl_profile *pf)
 {
-	u8 prio = fl_sock_prio(sk, sw->fs);
-	u32 gen = fl_settings_gen(sw->fs, pf);
-	u8 hops = 0;
-	u16 mss;
+	return fl_settings_gen(sw->fs, pf) + tcp_sk(sk)->mss_cache * 0x85ebca6bU;
+}
 
+/* Has anything changed that swift_configure() looks at? Then redo it. Once a round trip, or with a
+ * base RTT that is shorter than all before: @delay_ns, ns; 0 = none.
+ */
+static noinline void swift_look(struct sock *sk, struct swift *sw, u32 delay_ns)
+{
+	const struct fl_profile *pf = fl_profile_for(sk, sw->fs);
+	u32 gen = swift_gen(sk, sw, pf);
+	u8 prio = fl_sock_prio(sk, sw->fs);
+	u8 hops = 0;
+
+	sw->look_at = tcp_sk(sk)->tcp_clock_cache >> SWIFT_LOW_SHIFT;
 	if (gen != sw->gen) {
 		fl_owd_want(sk, &sw->tel, READ_ONCE(pf->owd));
 		fl_tel_watch(sk, &sw->watch,
@@ -185,20 +202,18 @@ static void swift_refresh(struct sock *sk, struct swift *sw,
 	}
 	if (sw->watch)
 		hops = fl_hops_of_ttl(READ_ONCE(sw->watch->ttl));
-	mss = min_t(u32, tcp_sk(sk)->mss_cache, U16_MAX);
-
 	if (delay_ns && (sw->guess || delay_ns < sw->base_ns)) {
 		sw->base_ns = delay_ns;
 		sw->guess = 0;
-	} else if (gen == sw->gen && mss == sw->mss && prio == sw->prio &&
-		   hops == sw->hops) {
+	} else if (gen == sw->gen && prio == sw->prio && hops == sw->hops) {
+		fl_take_over(sk, sw->gso_segs);
 		return;
 	}
 	sw->gen = gen;
-	sw->mss = mss;
 	sw->prio = prio;
 	sw->hops = hops;
 	swift_configure(sk, sw, pf);
+	fl_take_over(sk, sw->gso_segs);
 }
 
 /* Begin at line rate: W = BDP. Context: first ACK, socket lock held. */
@@ -216,8 +231,8 @@ static void swift_start(struct sock *sk, struct swift *sw,
 		sw->base_ns = (tcp_min_rtt(tp) + 1) * NSEC_PER_USEC +
 			      2 * div64_u64((u64)fl_wire_bytes(sk) * 8 *
 					    NSEC_PER_SEC, line_bps);
-	sw->gen = fl_settings_gen(sw->fs, pf) - 1;
-	swift_refresh(sk, sw, pf, 0);
+	sw->gen = swift_gen(sk, sw, pf) - 1;
+	swift_look(sk, sw, 0);
 	fl_swift_ops.init(&sw->state, tp->tcp_clock_cache);
 	sw->wnd = (u64)sw->bdp_pkts << FL_WND_SHIFT;
 }
@@ -241,8 +256,8 @@ static void swift_info(struct sock *sk, const struct fl_attached *at,
 	if (sw.tel)
 		fl_owd_info(sk, info);
 	info->window_milli = (sw.wnd * 1000) >> FL_WND_SHIFT;
-	info->rate_bps = div_u64(((sw.wnd >> 8) * sw.mss >> (FL_WND_SHIFT - 8)) *
-				 8 * NSEC_PER_SEC,
+	info->rate_bps = div_u64(((sw.wnd >> 8) * READ_ONCE(tcp_sk(sk)->mss_cache) >>
+				  (FL_WND_SHIFT - 8)) * 8 * NSEC_PER_SEC,
 				 max_t(u32, info->base_rtt_ns, 1));
 }
 
@@ -300,11 +315,12 @@ static u64 swift_dip_wnd(u64 wnd)
 	return max(wnd - max(less, wnd >> 2), min_t(u64, wnd >> 1, FL_WND_ONE));
 }
 
-/* Put the window into the socket. Of a one-way delay it is what fills that; the
- * same rate fills the rest of the round trip. Context: ACK, socket lock held.
+/* Put the window into the socket where it is a small one, part of it is held back, or one-way
+ * delays steer. Of a one-way delay the window is what fills that; the same rate fills the rest of
+ * the round trip. Context: ACK, socket lock held.
  */
-static void swift_apply(struct sock *sk, const struct swift *sw,
-			const struct fl_sample *s, u32 base_ns)
+static noinline void swift_apply(struct sock *sk, const struct swift *sw,
+				 const struct fl_sample *s, u32 base_ns)
 {
 	u64 wnd = sw->wnd;
 	u32 extra_ns;
@@ -325,13 +341,13 @@ static void swift_apply(struct sock *sk, const struct swift *sw,
 }
 
 /* The delay is that of a path which is longer than was believed. Context: ACK, socket lock held. */
-static void swift_begin_anew(const struct sock *sk, struct swift *sw, const struct fl_profile *pf)
+static void swift_begin_anew(const struct sock *sk, struct swift *sw)
 {
 	sw->base_ns = sw->low_ns;
 	sw->low_ns = 0;
 	sw->low_dip = 0;
 	sw->low_wait = 0;
-	swift_configure(sk, sw, pf);
+	swift_configure(sk, sw, fl_profile_for(sk, sw->fs));
 	/* no BDP: a line that is told too fast would be filled again and again */
 	sw->wnd = max(sw->wnd, (u64)min_t(u32, sw->bdp_pkts, TCP_INIT_CWND) << FL_WND_SHIFT);
 }
@@ -339,10 +355,9 @@ static void swift_begin_anew(const struct sock *sk, struct swift *sw, const stru
 /* Would what is in flight leave room on the line that was told? Else the delay is the flow's own.
  * Context: ACK, socket lock held.
  */
-static bool swift_leaves_room(const struct sock *sk, const struct swift *sw,
-			      const struct fl_profile *pf)
+static bool swift_leaves_room(const struct sock *sk, const struct swift *sw)
 {
-	u64 line_bps = fl_sock_line_bps(sk, sw->fs, pf, true);
+	u64 line_bps = fl_sock_line_bps(sk, sw->fs, fl_profile_for(sk, sw->fs), true);
 	u64 full = fl_ns_to_wnd(fl_ppn(line_bps, fl_wire_bytes(sk)), sw->low_ns);
 
 	return sw->wnd < full - (full >> SWIFT_ROOM_SHIFT);
@@ -385,15 +400,14 @@ static bool swift_dipped(struct swift *sw, u16 low, u32 rtt, u32 part_ns, u32 rt
  * @target_ns: the target with scaling, @rtt_ns: the delay of full packets, ns; 0 = none.
  * Context: ACK, socket lock held. Return: has the base RTT changed?
  */
-static bool swift_longer(struct sock *sk, struct swift *sw, const struct fl_profile *pf,
-			 const struct fl_sample *s, u32 target_ns, u32 rtt_ns)
+static bool swift_longer(struct sock *sk, struct swift *sw, const struct fl_sample *s,
+			 u32 target_ns, u32 rtt_ns)
 {
 	u32 part_ns = sw->base_ns >> (SWIFT_SAME_PART_SHIFT + __fls(sw->bdp_pkts)), rtt;
 	u16 now_at = s->now_ns >> SWIFT_LOW_SHIFT, low;
 	bool below = sw->wnd < FL_WND_ONE, longer = false, same;
 
-	if ((s->delay_ns && s->delay_ns <= sw->base_ns + part_ns) ||
-	    fl_sock_base_rtt_ns(sw->fs, pf)) {
+	if ((s->delay_ns && s->delay_ns <= sw->base_ns + part_ns) || sw->given) {
 		sw->low_ns = 0;
 		sw->low_dip = 0;
 		return false;
@@ -416,12 +430,12 @@ static bool swift_longer(struct sock *sk, struct swift *sw, const struct fl_prof
 		if (!longer && sw->low_same == SWIFT_SAME &&
 		    low > (u64)(SWIFT_SAME_RTTS * (rtt + 1)) << sw->low_wait) {
 			longer = below;
-			sw->low_dip = !below && swift_leaves_room(sk, sw, pf);
+			sw->low_dip = !below && swift_leaves_room(sk, sw);
 			sw->low_at = now_at;
 		}
 	}
 	if (longer)
-		swift_begin_anew(sk, sw, pf);
+		swift_begin_anew(sk, sw);
 	return longer;
 }
 
@@ -468,79 +482,115 @@ static bool swift_doubt(struct sock *sk, struct swift *sw, struct fl_sample *s, 
 /* As pp_data_ns(), on two links: nobody knows how many there are. Context: ACK, socket lock held.
  * Return: ns.
  */
-static u32 swift_data_ns(struct sock *sk, struct swift *sw, const struct fl_profile *pf)
+static inline u32 swift_data_ns(struct sock *sk, struct swift *sw)
 {
 	u32 bytes = fl_ack_data(sk, &sw->rtt);
 
 	if (likely(!bytes))
 		return 0;
 	return div64_u64(2ULL * 8 * NSEC_PER_SEC * bytes,
-			 fl_sock_line_bps(sk, sw->fs, pf, true));
+			 fl_sock_line_bps(sk, sw->fs, fl_profile_for(sk, sw->fs), true));
+}
+
+/* The target delay where it depends on the window, ns. Context: ACK, socket lock held. */
+static noinline u32 swift_scaled_target_ns(const struct sock *sk, const struct swift *sw)
+{
+	const struct fl_profile *pf = fl_profile_for(sk, sw->fs);
+	struct fl_swift_scaling sc = {
+		.range_ns = READ_ONCE(swift_of(pf)->swift_range_ns),
+		.min_pkts_q8 = SWIFT_SCALE_MIN_Q8,
+		.max_pkts_q8 = SWIFT_SCALE_MAX_Q8,
+	};
+
+	return fl_swift_scaled_target(&sc, sw->target_ns, sw->wnd);
+}
+
+/* The target delay, ns. Context: ACK, socket lock held. */
+static inline u32 swift_target_ns(const struct sock *sk, const struct swift *sw)
+{
+	return unlikely(sw->scaled) ? swift_scaled_target_ns(sk, sw) : sw->target_ns;
+}
+
+/* What an ACK says of the path and the line. @rtt_ns: the delay of full packets, ns; 0 = none.
+ * @delay_ns: the ACK's. Context: ACK, socket lock held. Return: @rtt_ns, or what it may have been.
+ */
+static inline u32 swift_see(struct sock *sk, struct swift *sw, const struct rate_sample *rs,
+			    u32 rtt_ns, u32 delay_ns)
+{
+	u16 past = (u16)(tcp_sk(sk)->tcp_clock_cache >> SWIFT_LOW_SHIFT) - sw->look_at;
+	bool shorter = rtt_ns && unlikely(rtt_ns < sw->base_ns || sw->guess);
+
+	if (shorter)
+		rtt_ns = fl_rtt_most(sk, &sw->rtt, rtt_ns);
+
+	if (unlikely(sw->measures) &&
+	    fl_rate_measure(sk, sw->fs,
+			    fl_sock_base_rtt_ns(sw->fs, fl_profile_for(sk, sw->fs)) ?: sw->base_ns,
+			    delay_ns, rs)) {
+		sw->gen--; /* for swift_look() to look again */
+		past = U16_MAX;
+	}
+	if (shorter || past > sw->base_ns >> SWIFT_LOW_SHIFT)
+		swift_look(sk, sw, rtt_ns);
+	return rtt_ns;
+}
+
+/* Of a round trip, the one-way delay. Context: ACK, socket lock held. Return: base RTT, ns. */
+static noinline u32 swift_one_way(const struct sock *sk, const struct swift *sw,
+				  struct fl_sample *s)
+{
+	const struct fl_profile *pf = fl_profile_for(sk, sw->fs);
+	u32 base_ns = fl_sock_base_rtt_ns(sw->fs, pf) ?: sw->base_ns;
+
+	s->rtt_ns = s->delay_ns;
+	s->delay_ns = fl_owd_sample(sw->tel, s->now_ns, s->rtt_ns, base_ns,
+				    READ_ONCE(pf->noise_ns));
+	return base_ns;
 }
 
 /* Context: each ACK of new data, softirq, socket lock held. */
 static void swift_cong_control(FL_CONG_CONTROL_ARGS)
 {
 	struct swift *sw = inet_csk_ca(sk);
-	const struct fl_profile *pf = fl_profile_for(sk, sw->fs);
 	struct tcp_sock *tp = tcp_sk(sk);
-	struct fl_swift_scaling sc = {
-		.range_ns = READ_ONCE(swift_of(pf)->swift_range_ns),
-		.min_pkts_q8 = SWIFT_SCALE_MIN_Q8,
-		.max_pkts_q8 = SWIFT_SCALE_MAX_Q8,
-	};
 	struct fl_sample s = {
 		.now_ns = tp->tcp_clock_cache,
 		.delay_ns = fl_rtt_sample(sk, &sw->rtt, rs),
 		.acked_pkts = rs->acked_sacked,
 		.wnd_limited = !rs->is_app_limited,
 	};
-	struct fl_target t = {
-		.min_wnd = SWIFT_MIN_WND,
-	};
-	u32 base_ns = sw->base_ns, rtt_ns, data_ns;
+	u32 base_ns = sw->base_ns, target_ns, rtt_ns, data_ns;
 	bool full, late;
+	u64 max_wnd;
 
 	/* the ACK of our SYN comes before swift_init(), which forgets */
 	if (!inet_csk(sk)->icsk_ca_initialized)
 		return;
 	if (!sw->wnd)
-		swift_start(sk, sw, pf);
+		swift_start(sk, sw, fl_profile_for(sk, sw->fs));
 	full = fl_full_packets(sk, fl_acked_bytes(sk, &sw->una), s.acked_pkts);
-	data_ns = swift_data_ns(sk, sw, pf);
-	rtt_ns = full && !data_ns ? s.delay_ns : 0;
-	if (rtt_ns && (rtt_ns < sw->base_ns || sw->guess))
-		rtt_ns = fl_rtt_most(sk, &sw->rtt, rtt_ns);
-	if (READ_ONCE(pf->line_rate_measured) &&
-	    fl_rate_measure(sk, sw->fs,
-			    fl_sock_base_rtt_ns(sw->fs, pf) ?: sw->base_ns,
-			    s.delay_ns, rs))
-		sw->mss = 0; /* for swift_refresh() to look again */
-	swift_refresh(sk, sw, pf, rtt_ns);
-	if (data_ns && s.delay_ns)
+	data_ns = swift_data_ns(sk, sw);
+	rtt_ns = swift_see(sk, sw, rs, full && !data_ns ? s.delay_ns : 0, s.delay_ns);
+	if (unlikely(data_ns) && s.delay_ns)
 		s.delay_ns -= min(data_ns, s.delay_ns - 1);
-	if (sw->tel && s.delay_ns) {
-		s.rtt_ns = s.delay_ns;
-		base_ns = fl_sock_base_rtt_ns(sw->fs, pf) ?: sw->base_ns;
-		s.delay_ns = fl_owd_sample(sw->tel, s.now_ns, s.rtt_ns, base_ns,
-					   READ_ONCE(pf->noise_ns));
-	}
+	if (unlikely(sw->tel) && s.delay_ns)
+		base_ns = swift_one_way(sk, sw, &s);
 	late = swift_may_be_late(sk, sw, rs, s.delay_ns);
 	if (late)
 		s.delay_ns = min(s.delay_ns, sw->base_ns);
-	t.target_ns = fl_swift_scaled_target(&sc, sw->target_ns, sw->wnd);
-	if (!swift_doubt(sk, sw, &s, t.target_ns) && !late &&
-	    swift_longer(sk, sw, pf, &s, t.target_ns, rtt_ns))
-		t.target_ns = fl_swift_scaled_target(&sc, sw->target_ns, sw->wnd);
-	t.ai_wnd = sw->ai_wnd;
-	t.max_wnd = max_t(u64, (u64)SWIFT_MAX_BDP * sw->bdp_pkts, 16) <<
-		    FL_WND_SHIFT;
-	if (!sw->low_dip)
-		fl_swift_ops.on_ack(&sw->state, &t, &sw->wnd, &s);
-	trace_fl_delay_update(sk, s.delay_ns, t.target_ns,
-			      (sw->wnd * 1000) >> FL_WND_SHIFT);
-	swift_apply(sk, sw, &s, base_ns);
-	fl_take_over(sk, sw->gso_segs);
+	target_ns = swift_target_ns(sk, sw);
+	if (!swift_doubt(sk, sw, &s, target_ns) && !late &&
+	    swift_longer(sk, sw, &s, target_ns, rtt_ns))
+		target_ns = swift_target_ns(sk, sw);
+	max_wnd = max_t(u64, (u64)SWIFT_MAX_BDP * sw->bdp_pkts, 16) << FL_WND_SHIFT;
+	if (!sw->low_dip && s.delay_ns)
+		fl_swift_ack(&sw->state, target_ns, sw->ai_wnd, SWIFT_MIN_WND, max_wnd, &sw->wnd,
+			     &s);
+	trace_fl_delay_update(sk, s.delay_ns, target_ns, (sw->wnd * 1000) >> FL_WND_SHIFT);
+	if (likely(!sw->low_dip && !sw->tel && sw->wnd >= 2 * FL_WND_ONE))
+		fl_set_wnd(tp, sw->wnd >> FL_WND_SHIFT, ~0UL);
+	else
+		swift_apply(sk, sw, &s, base_ns);
 	fl_rtt_remember(sk, &sw->rtt);
 }
 
