@@ -122,6 +122,11 @@ static bool moment_base(const struct scenario *sc, struct ynode *n,
 			sc->group[g].name);
 		return false;
 	}
+	if (!sc->group[g].count) {
+		y_error(n, "group %s has no flows that were read before this, so it has no moments",
+			sc->group[g].name);
+		return false;
+	}
 	*ns = dot[3] == 'a' ? group_start_ns(sc, g) : group_stop_ns(sc, g);
 	if (*ns == NEVER) {
 		y_error(n, "group %s has no stop time", sc->group[g].name);
@@ -437,8 +442,8 @@ static void group_load(struct scenario *sc, struct ynode *y)
 	g->passes = 1;
 	g->rounds = 1;
 	g->waits = y_find(y, "after");
-	if (strpbrk(g->name, ",\" .\t"))
-		y_error(y, "a group's name has no commas, dots, quotes or blanks");
+	if (!g->name[0] || strpbrk(g->name, ",\" .\t"))
+		y_error(y, "a group's name has letters, and no commas, dots, quotes or blanks");
 	g->cc = y_cc(y, "cc", "cubic");
 	g->receiver_cc = y_cc(y, "receiver_cc", NULL);
 	g->priority = y_int(y, "priority", 0, 0, FL_PRIORITY_MAX);

@@ -11,6 +11,11 @@
 
 #define MAX_DEPTH 40
 #define MAX_BASES 8
+/* Nodes that aliases and merge keys may add to those of a file. */
+#define MAX_COPIES 1000000
+
+/* How many more nodes the file that is being read may have. */
+static long nodes_left;
 
 /* Put @child into @parent under @key (NULL in a list). */
 static void attach(struct ynode *parent, struct ynode *child, const char *key)
@@ -22,15 +27,26 @@ static void attach(struct ynode *parent, struct ynode *child, const char *key)
 	parent->child[parent->n++] = child;
 }
 
-/* Deep copy, for aliases and merge keys. */
+/* A node. Aliases of aliases would make a short file fill the memory: they are counted. */
+static struct ynode *new_node(const char *file, int line)
+{
+	struct ynode *n;
+
+	if (!nodes_left--)
+		die("%s:%d: aliases add more than %d nodes to this file", file, line, MAX_COPIES);
+	n = xzalloc(sizeof(*n));
+	n->file = file;
+	n->line = line;
+	return n;
+}
+
+/* Deep copy, for merge keys. */
 static struct ynode *copy_tree(const struct ynode *n)
 {
-	struct ynode *c = xzalloc(sizeof(*c));
+	struct ynode *c = new_node(n->file, n->line);
 	int i;
 
 	c->kind = n->kind;
-	c->file = n->file;
-	c->line = n->line;
 	c->text = n->text ? xstrdup(n->text) : NULL;
 	for (i = 0; i < n->n; i++)
 		attach(c, copy_tree(n->child[i]), n->child[i]->key);
@@ -78,11 +94,9 @@ static struct ynode *convert(yaml_document_t *doc, int id, const char *file,
 			     int depth)
 {
 	yaml_node_t *yn = yaml_document_get_node(doc, id);
-	struct ynode *n = xzalloc(sizeof(*n));
+	struct ynode *n = new_node(file, yn->start_mark.line + 1);
 	yaml_node_item_t *it;
 
-	n->file = file;
-	n->line = yn->start_mark.line + 1;
 	if (depth > MAX_DEPTH)
 		die("%s:%d: nested too deeply", file, n->line);
 	switch (yn->type) {
@@ -161,6 +175,7 @@ static struct ynode *parse(const char *text, size_t len, const char *file)
 	top = yaml_document_get_root_node(&doc);
 	if (!top)
 		die("%s:1: the file is empty", file);
+	nodes_left = doc.nodes.top - doc.nodes.start + MAX_COPIES;
 	root = convert(&doc, top - doc.nodes.start + 1, file, 0);
 	yaml_document_delete(&doc);
 	parse_end(&p, file);
