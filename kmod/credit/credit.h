@@ -203,7 +203,8 @@ struct fl_credit_flow;
  * @flow_bytes: memory of a flow, which begins with struct fl_credit_flow
  * @begin: sets up the control's own part of a flow, which is zeroed; optional
  * @limit: most segments in flight, whatever the credit; optional
- * @room: segments that may leave now without credit; optional
+ * @room: segments that may leave now without credit, and after how long more may, 0: not before
+ *	an ACK comes; optional
  * @unsure: red segments of which nobody knows yet whether they have come; optional
  * @heard: an ACK has come, and with it perhaps counts of red segments; optional
  * @timeout: TCP's timer has expired; optional
@@ -219,7 +220,7 @@ struct fl_sender_ops {
 	void (*begin)(struct sock *sk, struct fl_sock *fs,
 		      struct fl_credit_flow *flow);
 	u32 (*limit)(const struct fl_sender *s);
-	u32 (*room)(const struct fl_sender *s);
+	u32 (*room)(const struct fl_sender *s, u64 *wait_ns);
 	u32 (*unsure)(const struct fl_sender *s);
 	void (*heard)(struct fl_sender *s);
 	void (*timeout)(struct fl_sender *s);
@@ -246,6 +247,7 @@ struct fl_red {
  * @ops: of its congestion control
  * @gate: its books
  * @timer: is anybody there who gives credit?
+ * @wake: more may leave without credit
  * @watch_credits: @gate.in when the timer was started
  * @newest: number of the newest credit that came; who takes credits in
  * @asked: requests sent
@@ -256,7 +258,7 @@ struct fl_red {
  * @forgotten: it has given nothing for FL_SENDER_FORGET, though it was asked
  * @started: in the table
  * @dead: released; the timer does nothing
- * @held: the timer's reference on the socket is taken
+ * @held: the timers' reference on the socket is taken
  * @armed: the timer runs
  * @spending: inside fl_sender_spend()
  * @pushing: fl_sender_push() is: new data may leave, what is lost may not
@@ -282,6 +284,7 @@ struct fl_sender {
 	const struct fl_sender_ops *ops;
 	struct fl_gate gate;
 	struct hrtimer timer;
+	struct hrtimer wake;
 	u32 watch_credits;
 	u32 newest;
 	u32 asked;

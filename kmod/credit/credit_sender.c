@@ -158,30 +158,73 @@ u32 fl_sender_due(const struct fl_sender *s)
 	return fl_gate_due_segs(&s->gate, smp_load_acquire(&s->gate.in));
 }
 
-/**
- * fl_sender_window() - let the stack send what may leave now, and no more
- * @s: the sender; caller holds the socket lock
- *
- * With credit due only what it pays for, so that a packet has one colour.
+/* The timers' reference on the socket. Context: socket lock held. */
+static void fl_sender_hold(struct fl_sender *s)
+{
+	if (!s->held) {
+		s->held = true;
+		sock_hold(s->node.sk);
+	}
+}
+
+/* Have more sent in @wait_ns, if there is more; 0: do not. Context: socket lock held. */
+static void fl_sender_wake_in(struct fl_sender *s, u64 wait_ns)
+{
+	if (!wait_ns || !tcp_send_head(s->node.sk) || hrtimer_is_queued(&s->wake))
+		return;
+	fl_sender_hold(s);
+	hrtimer_start(&s->wake, ns_to_ktime(wait_ns), HRTIMER_MODE_REL_PINNED_SOFT);
+}
+
+/* Does lost data wait for credit? */
+static bool fl_sender_mends(const struct fl_sender *s)
+{
+	const struct tcp_sock *tp = tcp_sk(s->node.sk);
+
+	return tp->lost_out > tp->retrans_out;
+}
+
+/* Let the stack send what may leave now, and no more. With credit due only what it pays for, so
+ * that a packet has one colour. Context: socket lock held. Return: segments that may leave without
+ * credit now, if nothing is lost; @wait_ns becomes the time after which more may, or 0.
  */
-void fl_sender_window(struct fl_sender *s)
+static u32 fl_sender_open(struct fl_sender *s, u64 *wait_ns)
 {
 	struct sock *sk = s->node.sk;
 	struct tcp_sock *tp = tcp_sk(sk);
 	struct sk_buff *head = tcp_send_head(sk);
-	u32 more = fl_sender_due(s), out = tcp_packets_in_flight(tp), most;
+	u32 more = fl_sender_due(s), out = tcp_packets_in_flight(tp), most, room = 0;
 
+	*wait_ns = 0;
 	if (s->ops->limit) {
 		most = s->ops->limit(s);
 		more = min(more, most > out ? most - out : 0);
 	}
 	/* what leaves before there are hooks is not counted */
-	if (!more && s->ops->room && tp->lost_out <= tp->retrans_out && fl_hook_there(sk))
-		more = s->ops->room(s);
+	if (!more && s->ops->room && fl_hook_there(sk))
+		room = s->ops->room(s, wait_ns);
+	if (!fl_sender_mends(s))
+		more += room;
 	/* a FIN of its own */
 	if (head && TCP_SKB_CB(head)->tcp_flags & TCPHDR_FIN && !head->len)
 		more++;
 	fl_snd_cwnd_set(tp, out + more);
+	return room;
+}
+
+/**
+ * fl_sender_window() - let the stack send what may leave now, and no more
+ * @s: the sender; caller holds the socket lock
+ *
+ * Where the stack would send lost data first, a timer sends what needs no credit. It also sends
+ * what may leave later: nothing else may come in time.
+ */
+void fl_sender_window(struct fl_sender *s)
+{
+	u64 wait_ns;
+	u32 room = fl_sender_open(s, &wait_ns);
+
+	fl_sender_wake_in(s, room && fl_sender_mends(s) ? 1 : wait_ns);
 }
 
 /* Of a receiver that has answered the shortest RTT counts: a queue that has gone may have made
@@ -221,10 +264,7 @@ static void fl_sender_watch(struct fl_sender *s, bool tail)
 	s->tail = tail;
 	s->watch_credits = READ_ONCE(s->gate.in);
 	s->watch_una = tcp_sk(s->node.sk)->snd_una;
-	if (!s->held) {
-		s->held = true;
-		sock_hold(s->node.sk);
-	}
+	fl_sender_hold(s);
 	hrtimer_start(&s->timer, ns_to_ktime(fl_sender_wait_ns(s)),
 		      HRTIMER_MODE_REL_PINNED_SOFT);
 }
@@ -316,9 +356,10 @@ static void fl_sender_send(struct fl_sender *s)
 static void fl_sender_push(struct fl_sender *s)
 {
 	struct tcp_sock *tp = tcp_sk(s->node.sk);
+	u64 wait_ns;
 
-	if (!s->ops->room || tp->lost_out <= tp->retrans_out ||
-	    !tcp_send_head(s->node.sk) || !s->ops->room(s))
+	if (!s->ops->room || !fl_sender_mends(s) || !tcp_send_head(s->node.sk) ||
+	    !s->ops->room(s, &wait_ns))
 		return;
 	fl_snd_cwnd_set(tp, tcp_packets_in_flight(tp));
 	s->pushing = true;
@@ -353,15 +394,32 @@ static void fl_sender_rest(struct fl_sender *s)
 /* Spend what is due. Context: socket lock held, no process has it; BH off. */
 static void fl_sender_spend(struct fl_sender *s)
 {
-	fl_sender_window(s);
+	u64 wait_ns;
+
+	fl_sender_open(s, &wait_ns);
 	fl_sender_send(s);
 	if (fl_sender_due(s))
 		fl_sender_rest(s);
 	if (!fl_sender_due(s))
 		fl_sender_push(s);
-	fl_sender_window(s);
+	/* if the stack has kept back what may leave, it waits for something else */
+	if (!fl_sender_open(s, &wait_ns))
+		fl_sender_wake_in(s, wait_ns);
 	fl_sender_ask(s);
 	fl_sender_tail(s);
+}
+
+/* What may leave now leaves, at the latest when a process gives the socket back. Context: BH, spin
+ * lock of the socket held.
+ */
+static void fl_sender_go_on(struct fl_sender *s)
+{
+	struct sock *sk = s->node.sk;
+
+	if (!sock_owned_by_user(sk))
+		fl_sender_spend(s);
+	else if (!test_and_set_bit(TCP_TSQ_DEFERRED, &sk->sk_tsq_flags))
+		sock_hold(sk);
 }
 
 /* May this be the next credit of the receiver that we asked? */
@@ -427,10 +485,7 @@ void fl_sender_credit(struct sock *sk, const struct fl_credit_msg *m)
 		s->known = true;
 	} else {
 		fl_sender_put(s, m);
-		if (!sock_owned_by_user(sk))
-			fl_sender_spend(s);
-		else if (!test_and_set_bit(TCP_TSQ_DEFERRED, &sk->sk_tsq_flags))
-			sock_hold(sk);
+		fl_sender_go_on(s);
 	}
 	bh_unlock_sock(sk);
 }
@@ -478,11 +533,12 @@ static u32 fl_sender_gso_segs(const struct sock *sk, u32 segs)
 void fl_sender_before_xmit(struct fl_sender *s)
 {
 	struct sock *sk = s->node.sk;
+	u64 wait_ns;
 
 	sk->sk_gso_max_segs = fl_sender_gso_segs(sk, max_t(u32, s->gate.segs, 1));
 	if (s->pushing)
 		fl_snd_cwnd_set(tcp_sk(sk),
-				tcp_packets_in_flight(tcp_sk(sk)) + s->ops->room(s));
+				tcp_packets_in_flight(tcp_sk(sk)) + s->ops->room(s, &wait_ns));
 	if (s->spending)
 		return;
 	fl_sender_window(s);
@@ -565,6 +621,22 @@ static enum hrtimer_restart fl_sender_fire(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
+/* More may leave without credit. */
+static enum hrtimer_restart fl_sender_wake(struct hrtimer *timer)
+{
+	struct fl_sender *s = container_of(timer, struct fl_sender, wake);
+	struct sock *sk = s->node.sk;
+
+	rcu_read_lock();
+	bh_lock_sock(sk);
+	if (!READ_ONCE(s->dead) && !hrtimer_is_queued(timer) && fl_net_stays(sk) &&
+	    sk->sk_state != TCP_CLOSE)
+		fl_sender_go_on(s);
+	bh_unlock_sock(sk);
+	rcu_read_unlock();
+	return HRTIMER_NORESTART;
+}
+
 /**
  * fl_sender_start() - a congestion control begins to send by credit
  * @sk: the socket
@@ -583,6 +655,8 @@ int fl_sender_start(struct sock *sk, struct fl_sender *s,
 	s->node.role = FL_CREDIT_SENDS;
 	s->ops = ops;
 	hrtimer_setup(&s->timer, fl_sender_fire, CLOCK_MONOTONIC,
+		      HRTIMER_MODE_REL_PINNED_SOFT);
+	hrtimer_setup(&s->wake, fl_sender_wake, CLOCK_MONOTONIC,
 		      HRTIMER_MODE_REL_PINNED_SOFT);
 	if (!fl_credit_possible(sk) || !tcp_is_sack(tcp_sk(sk)))
 		return -EOPNOTSUPP;
@@ -621,6 +695,7 @@ void fl_sender_stop(struct sock *sk, struct fl_sender *s)
 	/* it may run just now, on any processor; fl_sender_free() waits for it */
 	WRITE_ONCE(s->dead, true);
 	hrtimer_try_to_cancel(&s->timer);
+	hrtimer_try_to_cancel(&s->wake);
 	if (sk->sk_state == TCP_CLOSE)
 		return;
 	fl_tel_reserve(sk, 0);
@@ -640,12 +715,13 @@ void fl_sender_stop(struct sock *sk, struct fl_sender *s)
  * @s: the sender, stopped
  *
  * Whether its timer still runs cannot be known before: who stops it may own the socket as a process
- * and holds no lock that the timer takes. So the timer's reference on the socket lasts until here.
+ * and holds no lock that the timer takes. So the timers' reference on the socket lasts until here.
  * Context: RCU callback.
  */
 void fl_sender_free(struct fl_sender *s)
 {
 	hrtimer_cancel(&s->timer);
+	hrtimer_cancel(&s->wake);
 	if (s->held)
 		sock_put(s->node.sk);
 }

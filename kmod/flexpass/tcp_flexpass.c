@@ -25,6 +25,13 @@
  */
 #define FLEXPASS_FIRST_PKTS	2
 
+/* While so many segments of the flow, or as many as a credit pays for, wait in its own port, none
+ * leaves without credit. Marks tell of other ports' queues an RTT later; this one is known at once.
+ */
+#define FLEXPASS_OWN_SEGS	4
+/* Longer RTTs are all the same, us: ns are 32 bits. */
+#define FLEXPASS_RTT_MAX_US	4000000
+
 /**
  * struct flexpass - a flow
  * @flow: what all have that send by credit; the first
@@ -60,13 +67,51 @@ static void flexpass_begin(struct sock *sk, struct fl_sock *fs,
 	fp->lost = flexpass_lost(sk, &flow->sender);
 }
 
-/* Context of this and what follows: socket lock held. */
-static u32 flexpass_room(const struct fl_sender *s)
+/* Packets that wait in the queueing discipline through which the socket sends. */
+static u32 flexpass_port_pkts(const struct sock *sk)
 {
-	u32 rtt_us = tcp_sk(s->node.sk)->srtt_us >> 3;
+	int place = sk_tx_queue_get(sk);
+	const struct dst_entry *dst;
+	const struct Qdisc *q;
+	u32 pkts = 0;
 
-	return fp_window_room(&flexpass_of(s)->wnd, s->red_segs, ktime_get_ns(),
-			      rtt_us * NSEC_PER_USEC);
+	rcu_read_lock();
+	dst = __sk_dst_get(sk);
+	if (dst && dst->dev->real_num_tx_queues) {
+		if (place < 0 || place >= dst->dev->real_num_tx_queues)
+			place = 0;
+		q = rcu_dereference(netdev_get_tx_queue(dst->dev, place)->qdisc);
+		pkts = q ? qdisc_qlen_sum(q) : 0;
+	}
+	rcu_read_unlock();
+	return pkts;
+}
+
+/* Does the flow have enough in its own port's queue? A card that tells late what it has sent has
+ * as much without a queue.
+ */
+static bool flexpass_own_full(const struct fl_sender *s)
+{
+	u32 segs = max_t(u32, s->gate.segs, FLEXPASS_OWN_SEGS);
+
+	return sk_wmem_alloc_get(s->node.sk) > segs * SKB_TRUESIZE(tcp_sk(s->node.sk)->mss_cache) &&
+	       flexpass_port_pkts(s->node.sk);
+}
+
+/* The newest RTT, not the smoothed one: what is sent again makes that longer by an eighth of a
+ * tick of TCP's time stamps, 1 ms. Context of this and what follows: socket lock held.
+ */
+static u32 flexpass_room(const struct fl_sender *s, u64 *wait_ns)
+{
+	const struct tcp_sock *tp = tcp_sk(s->node.sk);
+	u32 rtt_us = min_t(u32, tp->rack.rtt_us ?: tp->srtt_us >> 3, FLEXPASS_RTT_MAX_US);
+	struct fp_window *w = &flexpass_of(s)->wnd;
+	u32 room = fp_window_room(w, s->red_segs, ktime_get_ns(), rtt_us * NSEC_PER_USEC, wait_ns);
+
+	if (!room || !flexpass_own_full(s))
+		return room;
+	*wait_ns = fp_window_wait_ns(w, rtt_us * NSEC_PER_USEC);
+	return 0;
 }
 
 static u32 flexpass_unsure(const struct fl_sender *s)

@@ -7,8 +7,8 @@
  * or is lost.
  *
  *	alpha = (1 - g) alpha + g F		once an RTT of red segments
- *	W = 11/16 W				at the first mark or loss, which ends slow start
- *	W = W / 2				for a loss, at most once a window
+ *	W = W / 2				at the first mark, which ends slow start, or for a
+ *						loss, at most once a window
  *	W = W (1 - alpha / 2)			for a mark, at most once a window, while W > E
  *	W = W + 1 in an RTT, doubled until the first mark or loss; of 1 to 4 packets
  *						only while W < E
@@ -20,20 +20,26 @@
  * it: one packet tells little, and whoever meets three marks in a row would else
  * have next to nothing for a long time, while the others take its place.
  *
- * A window leaves evenly: a segment in RTT / (2 W) in slow start, in RTT / (1.25 W) later, and
+ * A window leaves evenly: a segment in RTT / (1.5 W) in slow start, in RTT / (1.25 W) later, and
  * up to FP_LATE of them may be late. If all segments that ACKs free left at once, the host's port
- * would mark this burst, and slow start would end at a fifth of what the path holds.
+ * would mark this burst, and slow start would end at a fifth of what the path holds. A timer wakes
+ * the flow when ACKs do not: they come in bursts, and a burst of n frees 2 n segments in slow
+ * start, of which only FP_LATE could leave. The window would hardly grow.
  *
- * A flow whose rate R doubles in an RTT has R RTT / (2 ln 2) = .72 R RTT out. The port begins to
- * mark when R is what the path has. The flow knows it an RTT later, and has twice as much out then:
- * 1.44 of what it should have. So 11/16 is the right cut there. (DCTCP begins with alpha = 1 and
- * halves.) Marks and losses of what was sent before a cut are of the queue that the cut was for,
- * and say nothing more.
+ * A flow whose rate R doubles in an RTT has R RTT / (2 ln 2) = .72 R RTT out, so 1.39 W in an RTT
+ * is the slowest pace that doubles. A port's queue grows when R is what the path has. The flow
+ * knows it an RTT later and the time in which the queue has grown to where it is marked, and has
+ * 1.44 of what it should have where RTTs are long, and twice as much where this time is half of an
+ * RTT. So half is a good cut. Marks and losses of what was sent in an RTT before and one after a
+ * cut are of the queue that the cut was for, and say nothing more.
+ *
+ * A window that is not used does not grow: it would have to be cut often before a cut is felt. The
+ * own port's queue is known without marks (tcp_flexpass.c), and keeps part of it back.
  *
  * Parts of packets count. A window of 1.3 is 2 packets in three RTTs of ten. One segment in
  * an RTT may be too much: a thousand flows to one host, or a queue that drains by a small
- * part of the line. So W goes below 1: one segment in 1 / W RTTs, one out at a time. Nothing
- * wakes the flow then but credits and ACKs: what is late is made up for.
+ * part of the line. So W goes below 1: one segment in 1 / W RTTs, one out at a time. What
+ * is late is made up for.
  */
 #include "flexpass/core/fp_window.h"
 #include "lib/isqrt.h"
@@ -90,21 +96,18 @@ static bool fp_window_above(const struct fp_window *w)
 	return (u64)w->wnd * w->alpha * w->alpha > free * free << FP_WND_SHIFT;
 }
 
-/* The window's answer to a mark or a loss, for all that has been sent until now. TCP finds a loss
- * a quarter of an RTT later than the receiver tells of what came after.
+/* The window's answer to a mark or a loss, for all that has been sent until now. After a large cut
+ * the queue is there for another RTT, and TCP finds losses late.
  */
 static void fp_window_cut(struct fp_window *w, u32 sent, bool loss)
 {
-	if (w->slow_start)
-		fp_window_shrink(w, w->wnd * 5 / 16);
-	else if (loss)
+	if (w->slow_start || loss)
 		fp_window_shrink(w, w->wnd / 2);
 	else if (fp_window_above(w))
 		fp_window_shrink(w, ((u64)w->wnd * w->alpha) >> (FP_ALPHA_SHIFT + 1));
 	w->cut_end = sent;
-	/* slow start may have ended by marks, and its losses be found later */
 	if (w->slow_start || loss)
-		w->cut_end += w->wnd >> (FP_WND_SHIFT + 2);
+		w->cut_end += w->wnd >> FP_WND_SHIFT;
 	w->slow_start = false;
 }
 
@@ -123,6 +126,16 @@ static void fp_window_grow(struct fp_window *w, u32 came)
 	else if (w->wnd >= FP_EVEN_PKTS * FP_WND_ONE || !fp_window_above(w))
 		w->wnd += div_u64((u64)came << 2 * FP_WND_SHIFT, w->wnd);
 	w->wnd = min_t(u32, w->wnd, FP_WND_MAX_PKTS << FP_WND_SHIFT);
+}
+
+/* Is @out_pkts what the window allows? Much more than may be late is kept back by the application,
+ * the peer's window or the own port.
+ */
+static bool fp_window_used(const struct fp_window *w, u32 out_pkts)
+{
+	u32 rest = clamp_t(u32, FP_LATE * FP_WND_ONE, w->wnd / 4, w->wnd / 2);
+
+	return out_pkts >= (w->wnd - rest) >> FP_WND_SHIFT;
 }
 
 /* An RTT of red segments has ended. */
@@ -161,8 +174,7 @@ void fp_window_update(struct fp_window *w, u32 sent, u32 seen, u32 marks,
 	w->marks = marks;
 	if ((marked || loss) && fp_window_may_cut(w))
 		fp_window_cut(w, sent, loss);
-	/* a window that is not used does not grow */
-	if (came > marked && !loss && out >= w->wnd >> (FP_WND_SHIFT + 1))
+	if (came > marked && !loss && fp_window_used(w, out))
 		fp_window_grow(w, min_t(u32, came - marked, FP_WND_MAX_PKTS));
 	if ((s32)(seen - w->round_end) >= 0 && seen != w->round_begin)
 		fp_window_round(w, sent);
@@ -176,8 +188,18 @@ static u64 fp_window_gap_ns(const struct fp_window *w, u32 rtt_ns)
 	u32 wnd = w->wnd;
 
 	if (wnd >= FP_WND_ONE)
-		wnd += w->slow_start ? wnd : wnd / 4;
+		wnd += w->slow_start ? wnd / 2 : wnd / 4;
 	return max_t(u64, div_u64((u64)rtt_ns << FP_WND_SHIFT, wnd), 1);
+}
+
+/**
+ * fp_window_wait_ns() - time after which as many segments may leave as may be late
+ * @w: the window
+ * @rtt_ns: an RTT
+ */
+u64 fp_window_wait_ns(const struct fp_window *w, u32 rtt_ns)
+{
+	return FP_LATE * fp_window_gap_ns(w, rtt_ns);
 }
 
 /**
@@ -186,12 +208,15 @@ static u64 fp_window_gap_ns(const struct fp_window *w, u32 rtt_ns)
  * @sent: red segments sent so far
  * @now_ns: monotonic time
  * @rtt_ns: an RTT
+ * @wait_ns: becomes the time after which more may, 0: not before something is heard
  */
-u32 fp_window_room(struct fp_window *w, u32 sent, u64 now_ns, u32 rtt_ns)
+u32 fp_window_room(struct fp_window *w, u32 sent, u64 now_ns, u32 rtt_ns, u64 *wait_ns)
 {
 	u32 out_pkts = sent - w->seen, pkts = max_t(u32, (w->wnd + w->carry) >> FP_WND_SHIFT, 1);
 	u64 gap_ns, late_ns;
+	u32 room, rest;
 
+	*wait_ns = 0;
 	if (w->sent == sent && out_pkts >= pkts)
 		return 0;
 	gap_ns = fp_window_gap_ns(w, rtt_ns);
@@ -201,10 +226,14 @@ u32 fp_window_room(struct fp_window *w, u32 sent, u64 now_ns, u32 rtt_ns)
 	w->sent = sent;
 	if (out_pkts >= pkts)
 		return 0;
-	/* nothing would wake the flow in this RTT but credits, which may be far apart */
+	/* what comes after a silence leaves at once */
 	if (!out_pkts && w->wnd >= FP_WND_ONE)
 		return pkts;
-	return min_t(u64, pkts - out_pkts, div64_u64(now_ns - w->last_ns, gap_ns));
+	room = min_t(u64, pkts - out_pkts, div64_u64(now_ns - w->last_ns, gap_ns));
+	rest = pkts - out_pkts - room;
+	if (rest)
+		*wait_ns = w->last_ns + (room + min_t(u32, rest, FP_LATE)) * gap_ns - now_ns;
+	return room;
 }
 
 /**
