@@ -184,8 +184,8 @@ static u32 swift_gen(const struct sock *sk, const struct swift *sw, const struct
 	return fl_settings_gen(sw->fs, pf) + tcp_sk(sk)->mss_cache * 0x85ebca6bU;
 }
 
-/* Has anything changed that swift_configure() looks at? Then redo it. Once a round trip, or with a
- * base RTT that is shorter than all before: @delay_ns, ns; 0 = none.
+/* Has anything changed that swift_configure() looks at? Then redo it. Once a round trip, when
+ * nothing is in flight, or with a base RTT that is shorter than all before: @delay_ns, ns; 0: none.
  */
 static noinline void swift_look(struct sock *sk, struct swift *sw, u32 delay_ns)
 {
@@ -530,7 +530,8 @@ static inline u32 swift_see(struct sock *sk, struct swift *sw, const struct rate
 		sw->gen--; /* for swift_look() to look again */
 		past = U16_MAX;
 	}
-	if (shorter || past > sw->base_ns >> SWIFT_LOW_SHIFT)
+	/* with nothing in flight the next ACK may be far */
+	if (shorter || !tcp_sk(sk)->packets_out || past > sw->base_ns >> SWIFT_LOW_SHIFT)
 		swift_look(sk, sw, rtt_ns);
 	return rtt_ns;
 }
