@@ -68,7 +68,7 @@ static void flexpass_begin(struct sock *sk, struct fl_sock *fs,
 }
 
 /* Packets that wait in the queueing discipline through which the socket sends. */
-static u32 flexpass_port_pkts(const struct sock *sk)
+static u32 flexpass_port_pkts(struct sock *sk)
 {
 	int place = sk_tx_queue_get(sk);
 	const struct dst_entry *dst;

@@ -38,8 +38,9 @@
  *
  * Parts of packets count. A window of 1.3 is 2 packets in three RTTs of ten. One segment in
  * an RTT may be too much: a thousand flows to one host, or a queue that drains by a small
- * part of the line. So W goes below 1: one segment in 1 / W RTTs, one out at a time. What
- * is late is made up for.
+ * part of the line. So W goes below 1: one segment in 1 / W RTTs, one out at a time. Nothing
+ * wakes the flow then but credits and ACKs, and what is late is made up for: timers of a thousand
+ * flows to one host would fill its queue.
  */
 #include "flexpass/core/fp_window.h"
 #include "lib/isqrt.h"
@@ -231,7 +232,7 @@ u32 fp_window_room(struct fp_window *w, u32 sent, u64 now_ns, u32 rtt_ns, u64 *w
 		return pkts;
 	room = min_t(u64, pkts - out_pkts, div64_u64(now_ns - w->last_ns, gap_ns));
 	rest = pkts - out_pkts - room;
-	if (rest)
+	if (rest && w->wnd >= FP_WND_ONE)
 		*wait_ns = w->last_ns + (room + min_t(u32, rest, FP_LATE)) * gap_ns - now_ns;
 	return room;
 }
