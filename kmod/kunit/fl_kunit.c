@@ -9,6 +9,7 @@
 #include "prioplus/core/prioplus.c"
 #include "prioplus/core/pp_count.c"
 #include "prioplus/core/pp_step.c"
+#include "prioplus/core/pp_grow.c"
 #include "prioplus/core/pp_chan.c"
 #include "prioplus/core/pp_weight.c"
 #include "prioplus/core/pp_core.c"

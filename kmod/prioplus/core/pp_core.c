@@ -51,6 +51,7 @@ void pp_skip(struct pp_core *pp, u32 snd_nxt)
 		pp->ref_wnd = 0;
 	pp->round_end = snd_nxt;
 	pp->over = 0;
+	pp_grow_anew(pp, snd_nxt);
 }
 
 /**
@@ -68,6 +69,7 @@ void pp_go(struct pp_core *pp, u64 wnd, u32 snd_nxt)
 	pp->over_rounds = 0;
 	pp->clear = 0;
 	pp->stopped = 0;
+	pp->owns = 0;
 	pp->dual = 0;
 }
 

@@ -23,8 +23,6 @@
 #define PP_CROWD_BLOCKED_SHIFT	4
 /* Room adds 1 / this to 1 / crowd. */
 #define PP_CROWD_ROOM		128
-/* The delay followed the own growth by this many eighths: we own the queue. */
-#define PP_RESPONSE_EIGHTHS	6
 
 /* One flow's part of a step that all flows of the priority make together. */
 u64 pp_own_part(const struct pp_core *pp, u64 step)

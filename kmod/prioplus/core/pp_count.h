@@ -15,6 +15,17 @@
 /* and forgets this many in an RTT outside. */
 #define PP_IN_CHANNEL_LEAVE	4
 
+/* A crowd: what a newcomer may do, each of them would do. */
+#define PP_CROWDED		4
+/* One of a crowd grows by 1 / this in an RTT: half in two, as in the paper. */
+#define PP_CROWD_GROWTH		4
+/* Where the line is faster than was told the window grows by this part there: what it is too
+ * large by in the end is less than half a channel (PP_FLUCT_BASE_PART).
+ */
+#define PP_FASTER_PART		32
+/* The delay followed the own growth by this many eighths: we own the queue. */
+#define PP_RESPONSE_EIGHTHS	6
+
 /* Smallest window: a packet in 1024 RTTs. */
 #define PP_MIN_WND		(FL_WND_ONE / 1024)
 
@@ -58,6 +69,13 @@ static inline u32 pp_own_ai(struct pp_core *pp, const struct pp_chan *ch)
 		ai_wnd = pp_small_ai(pp, ai_wnd);
 	return ai_wnd;
 }
+
+/* pp_grow.c */
+void pp_grow_anew(struct pp_core *pp, u32 snd_nxt);
+void pp_grow_respond(struct pp_core *pp, const struct fl_sample *s);
+void pp_grow_round(struct pp_core *pp, const struct fl_sample *s);
+void pp_grow(struct pp_core *pp, const struct pp_chan *ch, const struct fl_sample *s);
+void pp_shrink(struct pp_core *pp, const struct pp_chan *ch, const struct fl_sample *s);
 
 /* pp_core.c */
 void pp_original_ack(struct pp_core *pp, const struct pp_chan *ch, u32 ai_wnd,

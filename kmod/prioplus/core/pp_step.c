@@ -5,20 +5,12 @@
  */
 #include "pp_count.h"
 
-/* A crowd: what a newcomer may do, each of them would do. */
-#define PP_CROWDED		4
-/* One of a crowd grows by 1 / this in an RTT: half in two, as in the paper. */
-#define PP_CROWD_GROWTH		4
 /* Growth of a newcomer in an RTT, eighths. */
 #define PP_NEW_EIGHTHS		6
 /* Less than these eighths of the queue: grow even inside the channel. */
 #define PP_SMALL_EIGHTHS	2
 /* A flow has its share when it lacks 1 / this of it. */
 #define PP_SHARE_PART		8
-/* Where the line is faster than was told the window grows by this part there: what it is too
- * large by in the end is less than half a channel (PP_FLUCT_BASE_PART).
- */
-#define PP_FASTER_PART		32
 
 /* A flow's share of what is in flight at the target. */
 u64 pp_own_target(const struct pp_core *pp, const struct pp_chan *ch)

@@ -40,10 +40,11 @@
  *    ACK of the step's last packet, whose delay includes the step (the paper: two RTTs).
  *    A step is half of the flow's share of the room, (D_target - delay) * LineRate /
  *    #flow. The paper's, W * (D_target - delay) / delay, is tiny for the few packets
- *    of a newcomer. A newcomer that does not know #flow grows by half, and
- *    at least by a packet; a linear start with unknown #flow begins with two
- *    packets and at most doubles: 300 flows that start at once make 55 us of queue
- *    instead of 570. That of a lone flow ends with what line and channel hold.
+ *    of a newcomer. A newcomer that does not know #flow doubles where others have a queue
+ *    (pp_grow.c). One that comes back grows by half, and at least by a packet; a linear
+ *    start with unknown #flow begins with two packets and at most doubles: 300 flows that
+ *    start at once make 55 us of queue instead of 570. That of a lone flow ends with what
+ *    line and channel hold.
  *
  * 4. Patience (PP_PATIENCE). A flow that is settled in its channel stops when an eighth of a
  *    window, 2 to 4 samples, in a row was above the limit: two, as in the paper, are
@@ -213,6 +214,14 @@ static bool pp_others_excess(const struct pp_core *pp, const struct pp_chan *ch,
 	       pp_owns_less(pp, ch, delay_ns - ch->own_noise_ns, PP_EIGHTHS);
 }
 
+/* Does the flow double until it knows #flow? One that begins where others have a queue, and has not
+ * been preempted: those who begin on an empty line, or come back, may be a crowd.
+ */
+static bool pp_grows(const struct pp_core *pp)
+{
+	return !pp->flows_known && !pp->linear && !pp->preempted && pp_rule(PP_STEP);
+}
+
 /* A sample above the limit. Return: true if the flow must stop. */
 static noinline bool pp_over_limit(struct pp_core *pp, const struct pp_chan *ch,
 				   const struct fl_sample *s)
@@ -224,7 +233,7 @@ static noinline bool pp_over_limit(struct pp_core *pp, const struct pp_chan *ch,
 	/* with one packet in flight, samples are RTTs */
 	if (pp->over < enough && pp->wnd >= 2 * FL_WND_ONE)
 		return false;
-	if (!fl_seq_after(s->ack_seq, pp->round_end))
+	if ((!pp_grows(pp) || pp->shrunk) && !fl_seq_after(s->ack_seq, pp->round_end))
 		return false;
 	pp->round_end = s->snd_nxt;
 	if (!pp->over_rounds) {
@@ -236,10 +245,15 @@ static noinline bool pp_over_limit(struct pp_core *pp, const struct pp_chan *ch,
 	}
 	if (pp->over_rounds < U8_MAX)
 		pp->over_rounds++;
-	pp->hold = PP_HOLD;
-	pp->low_rounds = 0;
-	if (pp->over_rounds < pp_patience(pp, ch, s->delay_ns))
+	if (!pp_grows(pp)) {
+		pp->hold = PP_HOLD;
+		pp->low_rounds = 0;
+	}
+	if (pp->over_rounds < pp_patience(pp, ch, s->delay_ns)) {
+		if (pp_grows(pp))
+			pp_shrink(pp, ch, s);
 		return false;
+	}
 	if (pp->over_rounds > PP_OVER_AT_ONCE)
 		pp_crowd_collided(pp);
 	return true;
@@ -266,9 +280,21 @@ static void pp_round_own(struct pp_core *pp, const struct pp_chan *ch,
 {
 	u64 step;
 
-	pp_age_suspicion(pp, ch, s->delay_ns);
+	if (!pp_grows(pp))
+		pp_age_suspicion(pp, ch, s->delay_ns);
+	else if (pp->over_rounds && s->delay_ns < ch->target_ns)
+		pp->over_rounds--;
 	pp_estimate_in_channel(pp, ch, s->delay_ns);
-	pp_estimate_by_response(pp, ch, s->delay_ns);
+	if (!pp_grows(pp)) {
+		pp_estimate_by_response(pp, ch, s->delay_ns);
+	} else {
+		if (pp_at_base(ch, s->delay_ns)) {
+			pp_estimate_at_base(pp, ch, s->delay_ns);
+			pp_count_down(pp);
+		}
+		pp_grow_round(pp, s);
+		return;
+	}
 	if (s->delay_ns >= ch->target_ns - pp->shift_ns || !s->wnd_limited)
 		return;
 	if (pp_at_base(ch, s->delay_ns)) {
@@ -308,20 +334,32 @@ enum pp_verdict pp_on_rare_ack(struct pp_core *pp, const struct pp_chan *ch,
 			       const struct fl_sample *s)
 {
 	u32 ai_wnd;
+	bool grows;
 
 	if (unlikely(pp->stopped || !s->delay_ns))
 		return PP_SEND;
 	if (unlikely(ch->paper))
 		return pp_paper_ack(pp, ch, s);
+	grows = pp_grows(pp);
+	if (grows && fl_seq_after(s->ack_seq, pp->round_end))
+		pp_grow_respond(pp, s);
 	if (unlikely(s->delay_ns >= ch->limit_ns)) {
 		if (!pp_others_excess(pp, ch, s->delay_ns))
 			pp->over = 0;
 		else if (pp_over_limit(pp, ch, s))
 			return pp_stop(pp, ch, s);
+		if (grows)
+			return PP_SEND;
 	} else {
 		pp->over = 0;
 		if (fl_seq_after(s->ack_seq, pp->round_end))
 			pp_round(pp, ch, s);
+		/* the channel of priority 0 reaches below the base RTT */
+		if (grows && ((pp->owns && ch->lower_ns > ch->base_ns) ||
+			      s->delay_ns < ch->lower_ns || pp_at_base(ch, s->delay_ns))) {
+			pp_grow(pp, ch, s);
+			return PP_SEND;
+		}
 	}
 	ai_wnd = pp_own_ai(pp, ch);
 	if (likely(pp->original == &fl_swift_ops))

@@ -171,11 +171,14 @@ enum pp_verdict {
  * @original_state: its state
  * @step_wnd: adaptive increase that the ACKs of this RTT share out (paper
  *	mode), packets << FL_WND_SHIFT
- * @ref_wnd: while #flow is not known, window at the end of the last RTT before it
- *	grew, packets << FL_WND_SHIFT; 0 = none
+ * @ref_wnd: while #flow is not known, window of the packet that ended the last RTT when it
+ *	was sent, packets << FL_WND_SHIFT; 0 = none
  * @glide_wnd: window that a new weight is to have, packets << FL_WND_SHIFT; only
  *	with @glide, and so with #flow known
- * @ref_ns: delay at that time, ns
+ * @sent_wnd: while #flow is not known, the window at the ends of the last two RTTs, packets
+ *	<< FL_WND_SHIFT
+ * @sent_seq: next sequence number at these times
+ * @ref_ns: delay of the packet of @ref_wnd, ns
  * @round_end: an ACK beyond this number ends the RTT
  * @probe_wait_ns: wait before the next probe, ns
  * @probe_ns: delay that the last probe saw, as of a full packet, ns
@@ -200,6 +203,9 @@ enum pp_verdict {
  * @dual: the RTT after an adaptive increase is over (paper mode)
  * @linear: this run began with a linear start
  * @flows_known: #flow was measured, it is not a guess
+ * @owns: while #flow is not known: all of the queue is the own priority's, as the line was
+ *	empty, or the delay has followed the own growth
+ * @shrunk: while #flow is not known: an excess was taken back, which does not show yet
  * @preempted: a higher priority has stopped the flow, or kept it from
  *	beginning, and it has not settled since
  */
@@ -212,6 +218,8 @@ struct pp_core {
 		u64 ref_wnd;
 		u64 glide_wnd;
 	};
+	u64 sent_wnd[2];
+	u32 sent_seq[2];
 	u32 ref_ns;
 	u32 round_end;
 	u32 probe_wait_ns;
@@ -235,6 +243,8 @@ struct pp_core {
 	   dual:1,
 	   linear:1,
 	   flows_known:1,
+	   owns:1,
+	   shrunk:1,
 	   preempted:1;
 };
 

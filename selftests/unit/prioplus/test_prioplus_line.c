@@ -71,6 +71,7 @@ static void climb_all(const struct stairs *st, u32 max_up_us, u32 max_down_us,
 
 	for (seed = 0; seed < SEEDS; seed++)
 		used += climb(st, seed) / SEEDS;
+	printf("# used %.4f\n", used);
 	CHECK(used >= min_used);
 	for (c = 0; c < st->classes; c++) {
 		us = c ? median(up_us[c]) : 0;
