@@ -621,7 +621,7 @@ static enum hrtimer_restart fl_sender_fire(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-/* More may leave without credit. */
+/* More may leave without credit. Context: soft timer, which has a reference on the socket. */
 static enum hrtimer_restart fl_sender_wake(struct hrtimer *timer)
 {
 	struct fl_sender *s = container_of(timer, struct fl_sender, wake);

@@ -650,8 +650,7 @@ static inline u32 pp_see_ack(struct pp_flow *fl, struct pp_sock *ps, const struc
 	return delay_ns;
 }
 
-/* The same of most ACKs. Context: ACK, socket lock held. Return: false: it is another one.
- */
+/* The same of most ACKs. Context: ACK, socket lock held. Return: false: it is another one. */
 static inline bool pp_usual_ack(struct pp_flow *fl, const struct tcp_sock *tp,
 				const struct rate_sample *rs, u32 delay_ns)
 {

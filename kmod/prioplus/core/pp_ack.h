@@ -33,9 +33,9 @@ static inline bool pp_on_usual_ack(struct pp_core *pp, const struct pp_chan *ch,
 				   const struct fl_sample *s)
 {
 	if (unlikely(pp->stopped || !s->delay_ns || s->delay_ns >= ch->limit_ns || ch->paper ||
-		     !pp->flows_known ||
 		     pp->original != &fl_swift_ops || pp->ai_of != pp->flows_q8 ||
-		     pp->wnd < FL_WND_ONE || fl_seq_after(s->ack_seq, pp->round_end)))
+		     !pp->flows_known || pp->wnd < FL_WND_ONE ||
+		     fl_seq_after(s->ack_seq, pp->round_end)))
 		return false;
 	pp->over = 0;
 	pp_swift_ack(pp, ch, pp->ai_wnd, s);

@@ -15,10 +15,6 @@
 /* and forgets this many in an RTT outside. */
 #define PP_IN_CHANNEL_LEAVE	4
 
-/* A crowd: what a newcomer may do, each of them would do. */
-#define PP_CROWDED		4
-/* One of a crowd grows by 1 / this in an RTT: half in two, as in the paper. */
-#define PP_CROWD_GROWTH		4
 /* Where the line is faster than was told the window grows by this part there: what it is too
  * large by in the end is less than half a channel (PP_FLUCT_BASE_PART).
  */

@@ -17,6 +17,8 @@
 
 /* Fractional bits of a part of a window. */
 #define PP_PART_SHIFT		20
+/* So much of the first excess is taken for others', where the queue is not known to be our own. */
+#define PP_OTHERS_EIGHTHS	7
 /* A growth of less than this part of the window tells nothing. */
 #define PP_RESPONSE_PART	8
 
@@ -96,18 +98,6 @@ void pp_grow_round(struct pp_core *pp, const struct fl_sample *s)
 	pp->sent_wnd[1] = pp->wnd;
 }
 
-/* Growth for an ACK: as many packets as it is of, or one of a crowd a fourth; a window below a
- * packet doubles at most.
- */
-static u64 pp_grow_step(const struct pp_core *pp, u32 acked_pkts)
-{
-	u64 step = (u64)acked_pkts << FL_WND_SHIFT;
-
-	if (pp->crowd_q8 >= PP_CROWDED * PP_FLOWS_ONE)
-		step /= PP_CROWD_GROWTH;
-	return min_t(u64, step, pp->wnd);
-}
-
 /**
  * pp_grow() - an ACK below the limit
  * @pp: the flow, which does not know #flow
@@ -123,7 +113,7 @@ void pp_grow(struct pp_core *pp, const struct pp_chan *ch, const struct fl_sampl
 	if (!s->wnd_limited || (pp->shrunk && (pp->owns || s->delay_ns >= ch->lower_ns)))
 		return;
 	if (pp->owns || s->delay_ns < ch->target_ns - pp->shift_ns)
-		wnd += pp_grow_step(pp, s->acked_pkts);
+		wnd += min_t(u64, (u64)s->acked_pkts << FL_WND_SHIFT, wnd);
 	if (pp_at_base(ch, s->delay_ns)) {
 		pp->owns = 1;
 		wnd = min_t(u64, wnd, 2 * max_t(u64, sent, FL_WND_ONE));
@@ -148,7 +138,7 @@ void pp_shrink(struct pp_core *pp, const struct pp_chan *ch, const struct fl_sam
 
 	/* the first excess is mostly others', who leave now */
 	if (!pp->owns && pp->over_rounds < 2)
-		fit = (fit + 3 * pp->wnd) / 4;
+		fit += (pp->wnd - min_t(u64, fit, pp->wnd)) / 8 * PP_OTHERS_EIGHTHS;
 	pp->wnd = max_t(u64, min_t(u64, pp->wnd, fit), PP_MIN_WND);
 	pp_grow_anew(pp, s->snd_nxt);
 	pp->shrunk = 1;

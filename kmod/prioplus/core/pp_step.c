@@ -5,6 +5,10 @@
  */
 #include "pp_count.h"
 
+/* A crowd: what a newcomer may do, each of them would do. */
+#define PP_CROWDED		4
+/* One of a crowd grows by 1 / this in an RTT: half in two, as in the paper. */
+#define PP_CROWD_GROWTH		4
 /* Growth of a newcomer in an RTT, eighths. */
 #define PP_NEW_EIGHTHS		6
 /* Less than these eighths of the queue: grow even inside the channel. */

@@ -232,6 +232,45 @@ TEST(newcomer_is_modest_with_unknown_flow_count)
 	CHECK(PKTS_OF(flow.wnd) >= 3.9);
 }
 
+/* Where others have a queue a newcomer doubles in an RTT. Of the first excess it takes back an eighth
+ * of what is too much, of the next one all, and with the excess gone it doubles again.
+ */
+TEST(newcomer_under_others_doubles)
+{
+	u64 wnd;
+	u32 i;
+
+	start(6, false, 0);
+	CHECK_EQ(probe(14000, 0), PP_RESUME);
+	CHECK(fabs(PKTS_OF(flow.wnd) - 1) < 0.001);
+	for (i = 0; i < 5; i++) {
+		wnd = flow.wnd;
+		rtt(14000);
+		CHECK(flow.wnd >= 2 * wnd);
+		CHECK(flow.wnd <= 2 * wnd + PKTS(4));
+	}
+	CHECK(!flow.flows_known && !flow.owns);
+	wnd = flow.wnd;
+	while (!flow.shrunk)
+		ack(39000);
+	/* the packet was sent with half of the window: D_target is 13 + 24 us, the delay 13 + 39 */
+	CHECK(fabs((double)flow.wnd / wnd - (1 - (1 - 0.5 * 37 / 52) / 8)) < 0.03);
+	wnd = flow.wnd;
+	rtt(39000);
+	rtt(39000);
+	CHECK(!flow.stopped);
+	CHECK(fabs((double)flow.wnd / wnd - 37.0 / 52) < 0.01);
+	start(6, false, 0);
+	CHECK_EQ(probe(14000, 0), PP_RESUME);
+	rtt(14000);
+	rtt(14000);
+	while (!flow.shrunk)
+		ack(39000);
+	wnd = flow.wnd;
+	rtt(2000);
+	CHECK(flow.wnd >= wnd * 1.8);
+}
+
 TEST(probe_wait)
 {
 	start(3, true, 0);
