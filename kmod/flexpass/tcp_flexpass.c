@@ -98,6 +98,19 @@ static bool flexpass_own_full(const struct fl_sender *s)
 	       flexpass_port_pkts(s->node.sk);
 }
 
+/* The same; if so, the stack asks again when a packet of the flow has left, as for its own limit
+ * (tcp_small_queue_check()). A timer would ask on and on while a port is paused.
+ */
+static bool flexpass_own_waits(const struct fl_sender *s)
+{
+	if (!flexpass_own_full(s))
+		return false;
+	set_bit(TSQ_THROTTLED, &s->node.sk->sk_tsq_flags);
+	/* the last one may have left before that was seen */
+	smp_mb__after_atomic();
+	return flexpass_own_full(s);
+}
+
 /* The newest RTT, not the smoothed one: what is sent again makes that longer by an eighth of a
  * tick of TCP's time stamps, 1 ms. Context of this and what follows: socket lock held.
  */
@@ -108,9 +121,9 @@ static u32 flexpass_room(const struct fl_sender *s, u64 *wait_ns)
 	struct fp_window *w = &flexpass_of(s)->wnd;
 	u32 room = fp_window_room(w, s->red_segs, ktime_get_ns(), rtt_us * NSEC_PER_USEC, wait_ns);
 
-	if (!room || !flexpass_own_full(s))
+	if (!room || !flexpass_own_waits(s))
 		return room;
-	*wait_ns = fp_window_wait_ns(w, rtt_us * NSEC_PER_USEC);
+	*wait_ns = 0;
 	return 0;
 }
 

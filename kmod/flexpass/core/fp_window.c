@@ -194,16 +194,6 @@ static u64 fp_window_gap_ns(const struct fp_window *w, u32 rtt_ns)
 }
 
 /**
- * fp_window_wait_ns() - time after which as many segments may leave as may be late
- * @w: the window
- * @rtt_ns: an RTT
- */
-u64 fp_window_wait_ns(const struct fp_window *w, u32 rtt_ns)
-{
-	return FP_LATE * fp_window_gap_ns(w, rtt_ns);
-}
-
-/**
  * fp_window_room() - segments that may leave without credit
  * @w: the window
  * @sent: red segments sent so far

@@ -55,7 +55,6 @@ void fp_window_update(struct fp_window *w, u32 sent, u32 seen, u32 marks,
 		      bool loss);
 u32 fp_window_room(struct fp_window *w, u32 sent, u64 now_ns, u32 rtt_ns,
 		   u64 *wait_ns);
-u64 fp_window_wait_ns(const struct fp_window *w, u32 rtt_ns);
 void fp_window_timeout(struct fp_window *w, u32 sent);
 
 #endif /* FP_WINDOW_H */
