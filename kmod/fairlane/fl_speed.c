@@ -8,9 +8,9 @@
  * RCU. A device that lies on others is as fast as they are (fl_speed_below()).
  *
  * Where the bottleneck is slower than the device, or the device tells nothing,
- * flows can measure (core/line_rate.h): the most that any flow of the namespace
- * got to a destination in a round trip, of the last 34 to 68 seconds. Destinations
- * lie in a table of fixed size; one that finds its place taken goes on unmeasured.
+ * flows can measure (lib/line_rate.h): the most that any flow of the namespace got to a
+ * destination in a round trip, or all of them in 32, of the last 34 to 68 seconds.
+ * Destinations lie in a table of fixed size; one that finds its place taken goes on unmeasured.
  */
 #include <linux/jhash.h>
 #include <linux/ethtool.h>
@@ -182,25 +182,30 @@ static u32 fl_speed_path_kbps(const struct sock *sk)
 	return fl_rate_most(&copy);
 }
 
-/* Into the table. Return: what that says now, kbit/s. */
-static u32 fl_speed_learn(const struct sock *sk, u64 now_ns, u32 kbps,
+/* Into the table: @kbps of a round trip, or 0, and a lump, if it has bytes.
+ * Return: what the table says now, kbit/s.
+ */
+static u32 fl_speed_learn(const struct sock *sk, u32 kbps, const struct fl_rate_lump *lump,
 			  bool queued, bool app_limited)
 {
 	struct fl_speed_net *sn = net_generic(sock_net(sk), fl_speed_net_id);
-	u32 window = now_ns >> FL_RATE_WINDOW_SHIFT;
+	u32 window = lump->end_ns >> FL_RATE_WINDOW_SHIFT;
 	u32 key = fl_speed_key(sk), most = 0;
 	struct fl_rate_path *p = fl_paths_make(&sn->paths, key, sizeof(*p));
 
 	/* without memory the rate is not known, as before the first round */
 	if (!p)
 		return 0;
-	/* nothing new, as nearly always */
-	if (READ_ONCE(p->key) == key && READ_ONCE(p->window) == window &&
+	/* nothing new, as for nearly all ACKs that end no lump */
+	if (!lump->bytes && READ_ONCE(p->key) == key && READ_ONCE(p->window) == window &&
 	    kbps <= READ_ONCE(p->now_kbps) &&
 	    (!queued || READ_ONCE(p->queued) & 1))
 		return fl_speed_path_kbps(sk);
 	spin_lock_bh(&sn->lock);
 	if (fl_rate_turn(p, key, window)) {
+		/* the lock is taken once a round trip of each flow */
+		if (lump->bytes)
+			kbps = max_t(u32, kbps, fl_rate_sum(p, lump));
 		fl_rate_sample(p, kbps, queued, app_limited);
 		most = fl_rate_most(p);
 	}
@@ -232,6 +237,7 @@ bool fl_rate_measure(struct sock *sk, struct fl_sock *f, u32 base_ns,
 		.rtt_ns = rtt_ns,
 		.clean = inet_csk(sk)->icsk_ca_state == TCP_CA_Open,
 	};
+	struct fl_rate_lump lump;
 	u32 kbps;
 
 	if (!f)
@@ -244,10 +250,10 @@ bool fl_rate_measure(struct sock *sk, struct fl_sock *f, u32 base_ns,
 	}
 	a.overhead_bytes = fl_wire_bytes(sk) - tp->mss_cache;
 	kbps = fl_rate_round(f->meter, &a);
-	if (!kbps)
+	lump = fl_rate_lump(f->meter, &a);
+	if (!kbps && !lump.bytes)
 		return false;
-	kbps = fl_speed_learn(sk, a.now_ns, kbps,
-			      fl_rate_is_queue(rtt_ns, base_ns),
+	kbps = fl_speed_learn(sk, kbps, &lump, fl_rate_is_queue(rtt_ns, base_ns),
 			      rs->is_app_limited);
 	if (max_t(u32, kbps, f->meter->seen_kbps) -
 	    min_t(u32, kbps, f->meter->seen_kbps) <=

@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The line rate of a path, measured: the most that any flow of a host has got
- * through it, a round trip at a time. Pure functions; the caller serialises.
+ * through it in a round trip, or all of them in many. Pure functions; the caller serialises.
  *
  * What a flow has in flight passes the bottleneck within the round trip that it
  * takes to be acknowledged, so one divided by the other is a rate that the line
  * has at least. It is the line's own if there was a queue and nobody else in it;
  * of n flows each sees its share. So the largest of many counts, and it counts
  * only once there was a queue: a few packets on an idle line tell nothing.
+ *
+ * What all flows get together is the line's as well. Each tells the path about once a
+ * round trip what it got since (a lump). The path adds those up that began and ended
+ * within FL_RATE_SUM_ROUNDS round trips, and divides by their time and one round trip:
+ * what the last ACKs are of may have passed the bottleneck that much before.
  */
 #ifndef FL_LINE_RATE_H
 #define FL_LINE_RATE_H
@@ -19,6 +24,8 @@
 /* A delay above the base RTT by this part of it, and this much, is a queue. */
 #define FL_RATE_QUEUE_PART	16
 #define FL_RATE_QUEUE_MIN_NS	500
+/* What all flows get is added up for so many round trips. */
+#define FL_RATE_SUM_ROUNDS	32
 
 /**
  * struct fl_rate_meter - a flow's present round trip
@@ -28,14 +35,34 @@
  * @pkts: packets delivered until then
  * @rtt_ns: delay at its begin, ns
  * @seen_kbps: what the caller knows of the path, 0 = nothing
+ * @lump_ns: begin of what the path has not been told, monotonic ns; 0 = none
+ * @lump_una: acknowledged at that time
+ * @lump_pkts: packets delivered until then
  */
 struct fl_rate_meter {
 	u64 start_ns;
+	u64 lump_ns;
 	u32 end_seq;
 	u32 una;
 	u32 pkts;
 	u32 rtt_ns;
 	u32 seen_kbps;
+	u32 lump_una;
+	u32 lump_pkts;
+};
+
+/**
+ * struct fl_rate_lump - what a flow got in about a round trip
+ * @start_ns: begin, monotonic ns
+ * @end_ns: end
+ * @bytes: on the line; 0 = there is no lump
+ * @rtt_ns: delay at its end, ns
+ */
+struct fl_rate_lump {
+	u64 start_ns;
+	u64 end_ns;
+	u64 bytes;
+	u32 rtt_ns;
 };
 
 /**
@@ -65,6 +92,8 @@ struct fl_rate_ack {
  * @now_kbps: largest rate in it
  * @before_kbps: largest rate in the one before
  * @queued: there was a queue in this window (1), in the one before (2)
+ * @sum_ns: since when lumps are added up, monotonic ns
+ * @sum_bytes: of those that began since
  */
 struct fl_rate_path {
 	u32 key;
@@ -72,7 +101,16 @@ struct fl_rate_path {
 	u32 now_kbps;
 	u32 before_kbps;
 	u32 queued;
+	u64 sum_ns;
+	u64 sum_bytes;
 };
+
+/* On the line, between what is kept of then and an ACK. */
+static inline u64 fl_rate_bytes(const struct fl_rate_ack *a, u32 una, u32 pkts)
+{
+	return min_t(u64, (u32)(a->una - una) + (u64)(u32)(a->pkts - pkts) * a->overhead_bytes,
+		     1ULL << 40);
+}
 
 /**
  * fl_rate_round() - does an ACK end a round trip, and what did that deliver?
@@ -87,7 +125,7 @@ struct fl_rate_path {
 static inline u32 fl_rate_round(struct fl_rate_meter *m,
 				const struct fl_rate_ack *a)
 {
-	u64 ns, bytes, kbps = 0;
+	u64 ns, kbps = 0;
 
 	if (!a->clean) {
 		m->start_ns = 0;
@@ -97,15 +135,64 @@ static inline u32 fl_rate_round(struct fl_rate_meter *m,
 		if (fl_seq_after(m->end_seq, a->una))
 			return 0;
 		ns = max_t(u64, a->now_ns - m->start_ns, m->rtt_ns);
-		bytes = (u32)(a->una - m->una) +
-			(u64)(u32)(a->pkts - m->pkts) * a->overhead_bytes;
-		kbps = div64_u64(min_t(u64, bytes, 1ULL << 40) * 8000000, ns);
+		kbps = div64_u64(fl_rate_bytes(a, m->una, m->pkts) * 8000000, ns);
 	}
 	m->start_ns = a->una == a->snd_nxt || !a->rtt_ns ? 0 : a->now_ns;
 	m->end_seq = a->snd_nxt;
 	m->una = a->una;
 	m->pkts = a->pkts;
 	m->rtt_ns = a->rtt_ns;
+	return min_t(u64, kbps, U32_MAX);
+}
+
+/**
+ * fl_rate_lump() - does an ACK end a lump?
+ * @m: the flow's, zeroed at first
+ * @a: the ACK
+ *
+ * Unlike a round trip a lump may have pauses, so that flows count which have no more
+ * than one packet on its way. A loss ends it without a word: what is acknowledged later
+ * may have arrived long ago.
+ *
+ * Return: the lump; its bytes are 0 if there is none.
+ */
+static inline struct fl_rate_lump fl_rate_lump(struct fl_rate_meter *m, const struct fl_rate_ack *a)
+{
+	struct fl_rate_lump lump = {
+		.start_ns = m->lump_ns, .end_ns = a->now_ns, .rtt_ns = a->rtt_ns,
+	};
+
+	if (a->clean && m->lump_ns) {
+		if (!a->rtt_ns || a->now_ns - m->lump_ns < a->rtt_ns)
+			return lump;
+		lump.bytes = fl_rate_bytes(a, m->lump_una, m->lump_pkts);
+	}
+	m->lump_ns = a->now_ns;
+	m->lump_una = a->una;
+	m->lump_pkts = a->pkts;
+	return lump;
+}
+
+/**
+ * fl_rate_sum() - add a lump to what all flows of a path get
+ * @p: the path, current
+ * @lump: the lump
+ *
+ * Return: kbit/s of all flows, 0 = not known yet.
+ */
+static inline u32 fl_rate_sum(struct fl_rate_path *p, const struct fl_rate_lump *lump)
+{
+	u64 ns = lump->end_ns - p->sum_ns, kbps = 0;
+
+	/* lumps come from several CPUs and need not come in order */
+	if (p->sum_ns && lump->start_ns >= p->sum_ns)
+		p->sum_bytes = min_t(u64, p->sum_bytes + lump->bytes, 1ULL << 40);
+	if (p->sum_ns && (s64)ns < (s64)lump->rtt_ns * FL_RATE_SUM_ROUNDS)
+		return 0;
+	if (p->sum_ns)
+		kbps = div64_u64(p->sum_bytes * 8000000, ns + lump->rtt_ns);
+	p->sum_ns = lump->end_ns;
+	p->sum_bytes = 0;
 	return min_t(u64, kbps, U32_MAX);
 }
 
@@ -132,6 +219,7 @@ static inline bool fl_rate_turn(struct fl_rate_path *p, u32 key, u32 window)
 		if (p->key && age < 2)
 			return false;
 		p->key = key;
+		p->sum_ns = 0;
 		age = 2;
 	}
 	if (!age)

@@ -238,7 +238,7 @@ test_line_rate()
 	wait
 }
 
-# Sixteen flows that have never had the line alone measure more than their share.
+# Sixteen flows that have never had the line alone measure it together.
 test_line_rate_of_many()
 {
 	set_a owd 0
@@ -250,7 +250,7 @@ test_line_rate_of_many()
 		sleep 0.15
 		measured=$(line $cc)
 		expect "$pair: from" "${measured#* }" = measured
-		expect "$pair: measured, Mbit/s" "${measured% *}" -ge 250
+		expect "$pair: measured, Mbit/s" "${measured% *}" -ge 800
 		expect "$pair: measured, Mbit/s" "${measured% *}" -le 1010
 		wait
 	done

@@ -123,4 +123,73 @@ TEST(paths_do_not_mix)
 	CHECK_EQ(fl_rate_most(&path), 0u);
 }
 
+/* A lump of @pkts packets that begins and ends at these us, with delays of 100 us. */
+static u32 lump(u32 from_us, u32 to_us, u32 pkts)
+{
+	const struct fl_rate_lump l = {
+		.start_ns = from_us * 1000ULL, .end_ns = to_us * 1000ULL,
+		.bytes = pkts * (MSS + OVERHEAD), .rtt_ns = 100000,
+	};
+
+	return fl_rate_sum(&path, &l);
+}
+
+/* One packet in flight at a time, as 16 flows on a slow line: no round, but a lump each 100 us. */
+TEST(lumps_with_pauses)
+{
+	struct fl_rate_ack a = { .overhead_bytes = OVERHEAD, .rtt_ns = 100000, .clean = true };
+	struct fl_rate_lump l = { };
+	u32 i;
+
+	memset(&meter, 0, sizeof(meter));
+	for (i = 1; i <= 5; i++) {
+		a.now_ns = 60000 * i;
+		a.una = -MSS + i * MSS;
+		a.snd_nxt = a.una;
+		a.pkts = -2 + i;
+		l = fl_rate_lump(&meter, &a);
+		CHECK_EQ(l.bytes, i == 3 || i == 5 ? 2ULL * (MSS + OVERHEAD) : 0);
+		CHECK_EQ(fl_rate_round(&meter, &a), 0u);
+	}
+	CHECK_EQ(l.start_ns, 180000u);
+	CHECK_EQ(l.end_ns, 300000u);
+	/* a loss: what is acknowledged next may have come before */
+	a.clean = false;
+	a.now_ns += 200000;
+	a.una += MSS;
+	CHECK_EQ(fl_rate_lump(&meter, &a).bytes, 0u);
+	a.clean = true;
+	a.now_ns += 200000;
+	a.una += 3 * MSS;
+	a.rtt_ns = 0;
+	CHECK_EQ(fl_rate_lump(&meter, &a).bytes, 0u);
+	a.rtt_ns = 100000;
+	CHECK_EQ(fl_rate_lump(&meter, &a).bytes, 3ULL * MSS);
+}
+
+TEST(all_flows_of_a_path)
+{
+	u32 i, got = 0;
+
+	memset(&path, 0, sizeof(path));
+	fl_rate_turn(&path, 7, 0);
+	CHECK_EQ(lump(900, 1000, 50), 0u);
+	/* it began before */
+	CHECK_EQ(lump(999, 1100, 1000), 0u);
+	/* four flows, a packet in 100 us each */
+	for (i = 10; i < 42; i++) {
+		CHECK_EQ(got, 0u);
+		got = lump(i * 100, i * 100 + 100, 4);
+	}
+	CHECK_EQ(got, 32 * 4 * 12304000 / 3300u);
+	/* anew: the last lump is not counted twice */
+	CHECK_EQ(lump(4200, 7400, 33), 33 * 12304000 / 3300u);
+	/* one of another CPU that is late */
+	CHECK_EQ(lump(7000, 7300, 33), 0u);
+	CHECK_EQ(lump(7400, 10600, 33), 33 * 12304000 / 3300u);
+	/* what was to another destination is not counted */
+	CHECK(fl_rate_turn(&path, 8, 2));
+	CHECK_EQ(lump(10600, 13800, 33), 0u);
+}
+
 UNIT_MAIN

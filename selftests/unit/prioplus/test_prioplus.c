@@ -232,8 +232,8 @@ TEST(newcomer_is_modest_with_unknown_flow_count)
 	CHECK(PKTS_OF(flow.wnd) >= 3.9);
 }
 
-/* Where others have a queue a newcomer doubles in an RTT. Of the first excess it takes back an eighth
- * of what is too much, of the next one all, and with the excess gone it doubles again.
+/* Where others have a queue a newcomer doubles in an RTT. Of the first excess it takes back an
+ * eighth of what is too much, of the next one all, and with the excess gone it doubles again.
  */
 TEST(newcomer_under_others_doubles)
 {
