@@ -29,6 +29,7 @@ struct options {
 void options_init(struct options *o);
 void options_check(const struct options *o);
 bool option_is(const char *arg, const char *name);
+int64_t option_seed(const char *what, const char *text);
 bool option_common(struct options *o, int argc, char **argv, int *i);
 const char *option_value(int argc, char **argv, int *i);
 

@@ -97,6 +97,16 @@ static int exec_options(struct options *o, struct strv *modules, int argc,
 	return i + 1;
 }
 
+/* Without the option LAB_SEED, without that 1. */
+static int64_t exec_seed(const struct options *o)
+{
+	const char *seed = getenv("LAB_SEED");
+
+	if (o->seed >= 0)
+		return o->seed;
+	return seed && *seed ? option_seed("LAB_SEED", seed) : 1;
+}
+
 /* lab exec [options] -- CMD… */
 int cmd_exec(int argc, char **argv)
 {
@@ -121,7 +131,7 @@ int cmd_exec(int argc, char **argv)
 	b.kernel = o.kernel;
 	b.dir = dir;
 	b.passing = !o.out;
-	b.seed = o.seed < 0 ? 1 : o.seed;
+	b.seed = exec_seed(&o);
 	b.leak_check = o.leak_check;
 	why = boot_guest(&b);
 	if (why && !o.out && !b.trouble.s)

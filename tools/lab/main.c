@@ -83,32 +83,37 @@ bool option_is(const char *arg, const char *name)
 	return !strncmp(arg, name, len) && (!arg[len] || arg[len] == '=');
 }
 
+/* A seed, as @what has it: an option or the environment. */
+int64_t option_seed(const char *what, const char *text)
+{
+	int64_t seed;
+
+	if (!parse_int(text, &seed) || seed < 0 || seed > SEED_MAX)
+		die("%s %s: a seed is an integer from 0 to %lld", what, text, SEED_MAX);
+	return seed;
+}
+
 /* Take argument number *i if it is a shared option or a plain word. */
 bool option_common(struct options *o, int argc, char **argv, int *i)
 {
 	const char *a = argv[*i];
 
-	if (option_is(a, "--out")) {
+	if (option_is(a, "--out"))
 		o->out = option_value(argc, argv, i);
-	} else if (option_is(a, "--kernel")) {
+	else if (option_is(a, "--kernel"))
 		o->kernel = option_value(argc, argv, i);
-	} else if (option_is(a, "--seed")) {
-		const char *v = option_value(argc, argv, i);
-
-		if (!parse_int(v, &o->seed) || o->seed < 0 || o->seed > SEED_MAX)
-			die("--seed %s: a seed is an integer from 0 to %lld", v,
-			    SEED_MAX);
-	} else if (option_is(a, "--set")) {
+	else if (option_is(a, "--seed"))
+		o->seed = option_seed("--seed", option_value(argc, argv, i));
+	else if (option_is(a, "--set"))
 		strv_addf(&o->sets, "%s", option_value(argc, argv, i));
-	} else if (!strcmp(a, "--quiet")) {
+	else if (!strcmp(a, "--quiet"))
 		o->quiet = true;
-	} else if (!strcmp(a, "--leak-check")) {
+	else if (!strcmp(a, "--leak-check"))
 		o->leak_check = true;
-	} else if (a[0] != '-') {
+	else if (a[0] != '-')
 		strv_addf(&o->rest, "%s", a);
-	} else {
+	else
 		return false;
-	}
 	return true;
 }
 
