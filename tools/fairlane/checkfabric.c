@@ -11,6 +11,10 @@
 
 /* More differences than that are not told one by one. */
 #define TELL_MAX	8
+/* A flow that crawls does so in most of so many looks, so far apart. */
+#define CRAWL_LOOKS	5
+#define CRAWL_MOST	3
+#define CRAWL_LOOK_US	20000
 
 /* ---- the file ---------------------------------------------------------------- */
 
@@ -190,22 +194,69 @@ static bool crawls(const struct fairlane_flow *f, unsigned int prio)
 	       f->min_rtt_us && f->min_rtt_us * 1000ULL < i->target_ns;
 }
 
+/* The highest priority that has data. */
+static unsigned int highest_prio(const struct flows *look)
+{
+	unsigned int prio = 0;
+	size_t i;
+
+	for (i = 0; i < look->n; i++)
+		if (look->f[i].has_info && look->f[i].send_queue_bytes &&
+		    look->f[i].info.priority > prio)
+			prio = look->f[i].info.priority;
+	return prio;
+}
+
+/* In how many of CRAWL_LOOKS looks does each flow crawl? One look proves nothing: a healthy flow
+ * has less than a packet now and then. Returns an array that the caller frees.
+ */
+static unsigned int *count_crawls(const struct flows *now)
+{
+	const struct flows *look = now;
+	const struct fairlane_flow *f;
+	struct filter filter;
+	struct flows again;
+	unsigned int *times = xalloc(now->n * sizeof(*times)), k, prio;
+	size_t i;
+
+	memset(times, 0, now->n * sizeof(*times));
+	for (k = 0; k < CRAWL_LOOKS; k++) {
+		if (k) {
+			usleep(CRAWL_LOOK_US);
+			filter_init(&filter);
+			flows_read(&again, &filter);
+			flows_by_cookie(&again);
+			look = &again;
+		}
+		prio = highest_prio(look);
+		for (i = 0; i < now->n; i++) {
+			f = k ? flows_find(look, now->f[i].id.cookie) : &now->f[i];
+			times[i] += f && crawls(f, prio);
+		}
+		if (k) {
+			flows_free(&again);
+			filter_free(&filter);
+		}
+	}
+	return times;
+}
+
 static void tell_jitter(const struct flows *now)
 {
 	const struct fairlane_flow *example = NULL;
-	unsigned int n = 0, prio = 0;
+	unsigned int n = 0, *times;
 	char dst[48], *cure, *noise;
 	size_t i;
 
+	if (!now->n)
+		return;
+	times = count_crawls(now);
 	for (i = 0; i < now->n; i++)
-		if (now->f[i].has_info && now->f[i].send_queue_bytes &&
-		    now->f[i].info.priority > prio)
-			prio = now->f[i].info.priority;
-	for (i = 0; i < now->n; i++)
-		if (crawls(&now->f[i], prio)) {
+		if (times[i] >= CRAWL_MOST) {
 			example = &now->f[i];
 			n++;
 		}
+	free(times);
 	if (!n)
 		return;
 	show_address(dst, sizeof(dst), example->id.family, example->id.dst);

@@ -58,6 +58,14 @@ static int by_address(const void *a, const void *b)
 	return d ? d : x->dport - y->dport;
 }
 
+/* For flows_find(). */
+void flows_by_cookie(struct flows *list)
+{
+	if (list->n)
+		qsort(list->f, list->n, sizeof(*list->f), by_cookie);
+}
+
+/* The flow with a cookie in a snapshot that flows_by_cookie() has sorted, or NULL. */
 const struct fairlane_flow *flows_find(const struct flows *list,
 				       uint64_t cookie)
 {
@@ -139,8 +147,7 @@ void flows_read(struct flows *list, const struct filter *filter)
 			    err == -ENOENT ? " (modprobe tcp_diag)" : "");
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	list->time_ns = now.tv_sec * NSEC_PER_SEC + now.tv_nsec;
-	if (list->n)
-		qsort(list->f, list->n, sizeof(*list->f), by_cookie);
+	flows_by_cookie(list);
 	add_module_view(&r);
 	for (i = 0; i < list->n; i++)
 		if (filter_has(filter, &list->f[i]))

@@ -277,6 +277,7 @@ struct flows {
 
 void flows_read(struct flows *list, const struct filter *filter);
 void flows_free(struct flows *list);
+void flows_by_cookie(struct flows *list);
 const struct fairlane_flow *flows_find(const struct flows *list,
 				       uint64_t cookie);
 uint32_t flow_prio(const struct fairlane_flow *f);

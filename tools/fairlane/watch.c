@@ -31,14 +31,6 @@ struct row {
 	double rx_bps;
 };
 
-/* The previous snapshot, to find by cookie. */
-static int by_cookie(const void *a, const void *b)
-{
-	const struct fairlane_flow *x = a, *y = b;
-
-	return x->id.cookie < y->id.cookie ? -1 : x->id.cookie > y->id.cookie;
-}
-
 /* Rates between two snapshots; @before is sorted by cookie. */
 static struct row *make_rows(const struct flows *now,
 			     const struct flows *before)
@@ -290,8 +282,7 @@ static void view_run(struct view *v)
 		free(rows);
 		flows_free(&before);
 		before = now;
-		if (before.n)
-			qsort(before.f, before.n, sizeof(*before.f), by_cookie);
+		flows_by_cookie(&before);
 		if (v->count && ++looks >= v->count)
 			break;
 		key = wait_key(v->interval_ns, keys);
