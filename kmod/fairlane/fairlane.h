@@ -238,8 +238,9 @@ static inline void fl_rtt_first(const struct sock *sk, struct fl_rtt *r)
  * @probe_ns: the same of a probe
  * @held_ns: the path holds packets for up to this, ns (lib/hold.h)
  * @mss: bytes in a full packet, of @key
- * @turned: a window has turned; for the caller to clear
- * @turn_ns: when the next one begins, monotonic ns, unless the clock is set
+ * @turned: it is time to let the queue drain; for the caller to clear
+ * @drain_shift: that is each time that so many ns of the wall clock turn, log2; 0 = a window's
+ * @turn_ns: when it is next, monotonic ns, unless the clock is set
  */
 struct fl_base_rtt {
 	u64 turn_ns;
@@ -250,11 +251,13 @@ struct fl_base_rtt {
 	u32 held_ns;
 	u16 mss;
 	bool turned;
+	u8 drain_shift;
 };
 
 void fl_base_rtt_start(struct sock *sk, struct fl_base_rtt *b);
 bool fl_base_rtt_learn(struct sock *sk, struct fl_base_rtt *b, u64 now_ns,
 		       u32 data_ns, u32 probe_ns);
+void fl_base_rtt_drain(struct fl_base_rtt *b, u8 shift);
 void fl_base_rtt_tell_longer(struct sock *sk, const struct fl_base_rtt *b,
 			     u32 probe_ns);
 void fl_base_rtt_tell_held(struct sock *sk, const struct fl_base_rtt *b, u32 held_ns);

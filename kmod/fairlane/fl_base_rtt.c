@@ -62,20 +62,35 @@ static u32 fl_base_rtt_key(const struct sock *sk)
 	return key ?: 1;
 }
 
-/* The window at monotonic time @now_ns. The wall clock is asked once in each: if
- * it is set meanwhile, a flow finds out at the end of its window.
+/* The window at monotonic time @now_ns. The wall clock is asked once in each, and each time that a
+ * queue is let drain: if it is set meanwhile, a flow finds out then.
  */
 static u32 fl_base_rtt_window(struct fl_base_rtt *b, u64 now_ns)
 {
-	u64 wall_ns;
+	u64 wall_ns, turn_ns;
 
 	if (likely(now_ns < b->turn_ns))
 		return b->window;
 	wall_ns = ktime_to_ns(ktime_mono_to_real(ns_to_ktime(now_ns)));
-	b->turn_ns = now_ns + BIT_ULL(FL_BASE_WINDOW_SHIFT) -
-		     (wall_ns & (BIT_ULL(FL_BASE_WINDOW_SHIFT) - 1));
+	turn_ns = BIT_ULL(b->drain_shift ?: FL_BASE_WINDOW_SHIFT);
+	b->turned |= !!b->turn_ns;
+	b->turn_ns = now_ns + turn_ns - (wall_ns & (turn_ns - 1));
 	return wall_ns >> FL_BASE_WINDOW_SHIFT;
 }
+
+/**
+ * fl_base_rtt_drain() - how often are queues let drain?
+ * @b: the flow's base RTTs
+ * @shift: each time that so many ns of the wall clock turn, log2; at most FL_BASE_WINDOW_SHIFT
+ */
+void fl_base_rtt_drain(struct fl_base_rtt *b, u8 shift)
+{
+	if (b->drain_shift == shift)
+		return;
+	b->drain_shift = shift;
+	b->turn_ns = 0;
+}
+EXPORT_SYMBOL_GPL(fl_base_rtt_drain);
 
 /* What the table says, into the flow's own. Return: has it changed? */
 static bool fl_base_rtt_take(struct fl_base_rtt *b, u32 data_ns, u32 probe_ns, u32 held_ns)
@@ -120,6 +135,7 @@ void fl_base_rtt_start(struct sock *sk, struct fl_base_rtt *b)
 	b->data_ns = FL_BASE_NONE;
 	b->probe_ns = FL_BASE_NONE;
 	b->held_ns = 0;
+	b->drain_shift = 0;
 	b->turn_ns = 0;
 	b->window = fl_base_rtt_window(b, ktime_get_ns());
 	fl_base_rtt_learn(sk, b, ktime_get_ns(), 0, fl_base_rtt_handshake_ns(sk));
@@ -151,10 +167,7 @@ bool fl_base_rtt_learn(struct sock *sk, struct fl_base_rtt *b, u64 now_ns,
 		b->key = fl_base_rtt_key(sk);
 		b->data_ns = FL_BASE_NONE;
 	}
-	if (window != b->window) {
-		b->window = window;
-		b->turned = true;
-	}
+	b->window = window;
 	data_ns = data_ns ?: FL_BASE_NONE;
 	probe_ns = probe_ns ?: FL_BASE_NONE;
 	p = fl_paths_find(&bn->paths, b->key, sizeof(*p)) ?:

@@ -37,6 +37,7 @@ enum pp_timer {
 	PP_TIMER_ECHO,		/* the echo of a probe is overdue */
 	PP_TIMER_FLUSH,		/* echoes of lost probes have had their time */
 	PP_TIMER_WATCHDOG,	/* sending, but no ACK comes */
+	PP_TIMER_DRAINED,	/* the queue is drained, see pp_dip() */
 };
 
 /** enum pp_dsack - what a D-SACK in an ACK is of, while probes are out */
@@ -120,6 +121,8 @@ enum pp_dsack {
  * @held_seen: the path has held packets since pp_silence_begins()
  * @resumed: the first packet after @resumed_ns is not back
  * @refills: the window is what it was before a dip, the queue may not be, see pp_dip()
+ * @echoed: the receiver has answered a probe of a flow that sends: no ACK is kept longer
+ * @drained: the next echo is of a time when all let the queue drain, see pp_dip()
  * @stats: counters that pp_info.c shows
  * @rcu: readers of get_info() do not hold the socket lock; nothing is probed any more
  *
@@ -207,6 +210,8 @@ struct pp_flow {
 	   held_seen:1,
 	   refills:1,
 	   resumed:1;
+	u8 drained:1,
+	   echoed:1;
 	struct {
 		u32 stops;
 		u32 probes;
@@ -226,7 +231,7 @@ struct pp_flow {
  * @look_seq: an ACK beyond this number looks for changes, see pp_look()
  * @least_ns: smallest delay of a full packet since the last look, ns
  * @last_ack_ns: when the last ACK came, monotonic ns
- * @dip_end_ns: sends a packet an RTT until then, monotonic ns, see pp_dip()
+ * @dip_end_ns: when the dip has ended, or began, monotonic ns; 0 = no dip, see pp_dip()
  * @over_ns: since when the delay has been above the limit, monotonic ns; 0 = it is
  *	not; kept while ACKs wait
  *
@@ -301,6 +306,9 @@ void pp_probe_init(struct pp_flow *fl,
 void pp_probe_release(struct pp_flow *fl);
 void pp_probe_now(struct pp_flow *fl);
 void pp_probe_after(struct pp_flow *fl, u32 wait_ns);
+void pp_probe_stopped(struct pp_flow *fl, u32 wait_ns, u32 delay_ns);
+bool pp_probe_drained(struct pp_flow *fl, u32 delay_ns);
+bool pp_base_is_measured(const struct pp_flow *fl);
 void pp_probe_again(struct pp_flow *fl);
 void pp_probe_arm_watch(struct pp_flow *fl);
 bool pp_probe_echo(struct pp_flow *fl);
@@ -336,6 +344,20 @@ static inline void pp_probe_watch(struct pp_flow *fl)
 {
 	if (unlikely(fl->timer_for == PP_TIMER_NONE))
 		pp_probe_arm_watch(fl);
+}
+
+/* Is the flow silent until the queue is drained? Whatever else its timer is armed for ends that.
+ * Context: socket lock held.
+ */
+static inline bool pp_is_silent(const struct pp_flow *fl)
+{
+	return fl->timer_for == PP_TIMER_DRAINED;
+}
+
+/* The delay above which no priority sends, ns. */
+static inline u64 pp_longest_queue_ns(const struct pp_chan *ch)
+{
+	return ch->base_ns + (PP_PRIO_MAX + 1ULL) * ch->width_ns;
 }
 
 /* pp_info.c */

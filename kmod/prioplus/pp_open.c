@@ -143,8 +143,10 @@ void pp_apply(struct pp_flow *fl)
 	if (fl->extra_ns)
 		wnd += pp_extra_wnd(&fl->core, fl->chan, fl->delay_ns,
 				    fl->extra_ns);
-	if (tp->tcp_clock_cache < pp_sock_of(fl)->dip_end_ns)
-		wnd = min_t(u64, wnd, FL_WND_ONE);
+	if (pp_is_silent(fl)) {
+		fl_snd_cwnd_set(tp, 0);
+		return;
+	}
 	fl_apply_wnd(fl->sk, wnd, extra,
 		     fl->chan->base_ns + fl->extra_ns);
 	if (fl->chan->paced)
@@ -519,7 +521,7 @@ void pp_still_silent(struct pp_flow *fl, u32 rtt_ns)
 		pp_silence_begins(fl);
 	}
 probe:
-	pp_probe_after(fl, pp_wait_ns(fl, now_ns, silence_ns));
+	pp_probe_stopped(fl, pp_wait_ns(fl, now_ns, silence_ns), rtt_ns);
 }
 
 /**

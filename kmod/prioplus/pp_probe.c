@@ -154,6 +154,67 @@ void pp_probe_after(struct pp_flow *fl, u32 wait_ns)
 	pp_timer_arm(fl, PP_TIMER_PROBE, wait_ns);
 }
 
+/**
+ * pp_base_is_measured() - does the flow go by a base RTT that was measured?
+ * @fl: the flow; caller holds the socket lock
+ */
+bool pp_base_is_measured(const struct pp_flow *fl)
+{
+	u32 given_ns = fl_sock_base_rtt_ns(fl->fs, fl_profile_for(fl->sk, fl->fs));
+
+	return !given_ns || given_ns > fl->chan->base_ns;
+}
+
+/* When the queue is drained if all who send fall silent as base RTTs turn at @turn_ns: the last
+ * packet has left the bottleneck. @delay_ns: of a packet now. Half a base RTT is for those whose
+ * ACKs are late.
+ */
+static u64 pp_drained_at_ns(const struct pp_flow *fl, u64 turn_ns, u32 delay_ns)
+{
+	u32 base_ns = fl->chan->base_ns;
+
+	return turn_ns + delay_ns - min(delay_ns, base_ns) + base_ns / 2;
+}
+
+/**
+ * pp_probe_stopped() - send the next probe of a stopped flow
+ * @fl: the flow; caller holds the socket lock
+ * @wait_ns: how much later, ns
+ * @delay_ns: what the last one saw, ns
+ *
+ * The probe after a turn of base RTTs comes when those that send have let the queue drain
+ * (pp_dip()): what it sees is no leave to go on, but the base RTT.
+ */
+void pp_probe_stopped(struct pp_flow *fl, u32 wait_ns, u32 delay_ns)
+{
+	u64 turn_ns = pp_base_rtt(fl)->turn_ns, now_ns = tcp_sk(fl->sk)->tcp_clock_cache;
+
+	if (now_ns < turn_ns && now_ns + wait_ns >= turn_ns && pp_base_is_measured(fl)) {
+		fl->drained = 1;
+		wait_ns = min_t(u64, pp_drained_at_ns(fl, turn_ns, delay_ns) - now_ns, U32_MAX);
+	}
+	pp_probe_after(fl, wait_ns);
+}
+
+/**
+ * pp_probe_drained() - a flow that sends falls silent, and probes when the queue is drained
+ * @fl: the flow; caller holds the socket lock
+ * @delay_ns: its delay, ns
+ *
+ * Context: ACK, at a turn of base RTTs. Return: false, it is too late.
+ */
+bool pp_probe_drained(struct pp_flow *fl, u32 delay_ns)
+{
+	const struct fl_base_rtt *b = pp_base_rtt(fl);
+	u64 now_ns = tcp_sk(fl->sk)->tcp_clock_cache, at_ns;
+
+	at_ns = pp_drained_at_ns(fl, b->turn_ns - BIT_ULL(b->drain_shift), delay_ns);
+	if (at_ns <= now_ns || at_ns - now_ns > 2ULL * delay_ns)
+		return false;
+	pp_timer_arm(fl, PP_TIMER_DRAINED, at_ns - now_ns);
+	return true;
+}
+
 /* Silence that is not normal, ns: ACKs come in bursts, one in an RTT. */
 static u64 pp_watchdog_ns(const struct pp_flow *fl)
 {
@@ -411,6 +472,7 @@ bool pp_timer_act(struct pp_flow *fl)
 	case PP_TIMER_WATCHDOG:
 		pp_watchdog(fl);
 		break;
+	case PP_TIMER_DRAINED:
 	case PP_TIMER_NONE:
 		break;
 	}

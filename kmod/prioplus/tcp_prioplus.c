@@ -218,16 +218,11 @@ static bool pp_usual(const struct pp_flow *fl)
 	       !fl->chan->paced && fl->timer_for != PP_TIMER_NONE;
 }
 
-/* The delay above which no priority sends, ns. */
-static u64 pp_longest_queue_ns(const struct pp_chan *ch)
-{
-	return ch->base_ns + (PP_PRIO_MAX + 1ULL) * ch->width_ns;
-}
-
-/* A measured base RTT must be renewed while flows keep a queue: at the turn of
- * a window each of them sends one packet an RTT for as long as the queue needs
- * to drain, and an RTT more. Flows on hosts whose clocks differ by more than
- * that renew it only as far as the queue is their own. Then the windows are what they
+/* A measured base RTT must be renewed while flows keep a queue: at a turn of base RTTs each of
+ * them is silent until the queue is drained, and sends a probe ahead of its window. (The ACK of a
+ * packet would not do: a receiver keeps that of a lone one.) Flows that have stopped probe at the
+ * same time, pp_probe_stopped(). Flows on hosts whose clocks differ by more than that renew it only
+ * as far as the queue is their own. Then the windows are what they
  * were, and the delay says nothing for an RTT and the base RTT: the first to come back see
  * the room of the others, and a window that leaves at once is a queue of all of it.
  * Context: ACK, socket lock held.
@@ -237,9 +232,8 @@ static noinline bool pp_dip(struct pp_flow *fl, u32 delay_ns)
 {
 	u64 now_ns = tcp_sk(fl->sk)->tcp_clock_cache;
 	struct pp_sock *ps = pp_sock_of(fl);
-	u32 given_ns;
 
-	if (ps->dip_end_ns && now_ns < ps->dip_end_ns) {
+	if (pp_is_silent(fl)) {
 		pp_skip(&fl->core, tcp_sk(fl->sk)->snd_nxt);
 		return true;
 	}
@@ -255,14 +249,14 @@ static noinline bool pp_dip(struct pp_flow *fl, u32 delay_ns)
 	if (!ps->base.turned)
 		return false;
 	ps->base.turned = false;
-	given_ns = fl_sock_base_rtt_ns(fl->fs, fl_profile_for(fl->sk, fl->fs));
-	if (fl->core.stopped || !delay_ns ||
-	    fl->core.wnd < PP_DIP_PKTS * FL_WND_ONE ||
-	    (given_ns && given_ns <= fl->chan->base_ns))
+	if (fl->core.stopped || !delay_ns || fl->fallback || fl->probes_out ||
+	    fl->core.wnd < PP_DIP_PKTS * FL_WND_ONE || !pp_base_is_measured(fl))
 		return false;
 	/* a path that was down for a second has no queue of a second */
 	delay_ns = min_t(u64, delay_ns, pp_longest_queue_ns(fl->chan));
-	ps->dip_end_ns = now_ns + delay_ns + 2ULL * fl->chan->base_ns;
+	if (!pp_probe_drained(fl, delay_ns))
+		return false;
+	ps->dip_end_ns = now_ns;
 	fl->refill_ns = delay_ns + fl->chan->base_ns;
 	return true;
 }
@@ -290,10 +284,30 @@ static const struct fl_original_ops *pp_original_of(const struct sock *sk)
 	return &fl_swift_ops;
 }
 
+/* The queue is drained: a probe, which nothing that follows can change, and the window.
+ * @probes: may the flow probe? Context: as pp_timer_act().
+ */
+static void pp_drained(struct pp_flow *fl, bool probes)
+{
+	if (fl->core.stopped)
+		return;
+	if (probes && fl_segment_may_ask(fl->sk)) {
+		fl->drained = 1;
+		pp_probe_now(fl);
+	}
+	pp_sock_of(fl)->dip_end_ns = ktime_get_ns();
+	pp_apply(fl);
+	fl_send_soon(fl->sk);
+}
+
 /* The timer's work. Context: as pp_timer_act(). */
 static void pp_act(struct pp_flow *fl)
 {
-	if (!pp_timer_act(fl))
+	bool drained = pp_is_silent(fl), probes = pp_timer_act(fl);
+
+	if (drained)
+		pp_drained(fl, probes);
+	if (!probes)
 		pp_fall_back(fl);
 }
 
@@ -493,12 +507,20 @@ static void pp_on_echo(struct pp_flow *fl)
 		delay_ns = pp_one_way(fl, delay_ns, fl->chan->probe_base_ns);
 	if (fl->fallback && !fl->opened)
 		pp_fall_back_ends(fl);
+	if (fl->drained) {
+		fl->drained = 0;
+		if (fl->core.stopped)
+			pp_probe_after(fl, fl->core.probe_wait_ns);
+		return;
+	}
 	if (!fl->core.stopped) {
 		/* of the watchdog: nothing but lost data is left in flight */
+		fl->echoed = 1;
 		pp_mark_stale(fl);
 		pp_hurry(fl);
 		return;
 	}
+	pp_base_rtt(fl)->turned = false;
 	switch (pp_on_probe(&fl->core, fl->chan, delay_ns, tp->snd_nxt,
 			    pp_random(fl))) {
 	case PP_RESUME:
@@ -550,7 +572,20 @@ static noinline void pp_has_stopped(struct pp_flow *fl, u32 delay_ns)
 	if (!pp_silence_goes_on(fl))
 		pp_silence_begins(fl);
 	pp_trace_state(fl, delay_ns);
-	pp_probe_after(fl, fl->core.probe_wait_ns);
+	pp_probe_stopped(fl, fl->core.probe_wait_ns, delay_ns);
+}
+
+/* The receiver may have kept the ACK of a lone packet until a probe came: the probe's delay is the
+ * path's, the packet's is not. Return: the delay of what is acknowledged, ns. Context: ACK.
+ */
+static u32 pp_kept_ns(struct pp_flow *fl, u32 delay_ns)
+{
+	u64 ns = tcp_sk(fl->sk)->tcp_clock_cache - fl->probe_sent_ns;
+
+	fl->echoed = 0;
+	ns += fl->chan->base_ns;
+	ns -= min_t(u64, ns - 1, fl->chan->probe_base_ns);
+	return min_t(u64, delay_ns, max_t(u64, ns, fl->chan->base_ns));
 }
 
 /* What an ACK says, into the core, while something is out of the ordinary. Context:
@@ -561,6 +596,8 @@ static noinline void pp_take_rare(struct pp_flow *fl, struct fl_sample *s,
 {
 	struct pp_sock *ps = pp_sock_of(fl);
 
+	if (fl->echoed)
+		s->delay_ns = pp_kept_ns(fl, s->delay_ns);
 	if (fl->tel && s->delay_ns) {
 		s->rtt_ns = s->delay_ns;
 		s->delay_ns = pp_one_way(fl, s->rtt_ns, fl->chan->base_ns);
