@@ -8,8 +8,8 @@
  * priority than it has. So what one flow has seen, all flows of the namespace
  * to the same destination know, for two windows of 2.1 s. The minimum forgets,
  * since routes change, and for that it must be renewed while a queue stands:
- * at the turn of a window flows let it drain (tcp_prioplus.c). Windows are those of
- * the wall clock, so hosts whose clocks agree drain it together.
+ * from time to time flows let it drain (fl_base_rtt_drain(), tcp_prioplus.c). These times are
+ * those of the wall clock, so hosts whose clocks agree drain it together.
  *
  * Paths lie in a table of fixed size (fl_paths.h). Two that share a place do not share a
  * minimum: the second one goes on with what each flow has seen, which is as
