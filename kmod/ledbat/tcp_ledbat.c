@@ -30,6 +30,7 @@
 #include <net/tcp.h>
 
 #include "compat/compat.h"
+#include "lib/channel.h"
 #include "ledbat/core/ledbat.h"
 #include "fairlane/fl_late.h"
 #include "fairlane/fl_sock.h"
@@ -84,8 +85,9 @@ static const struct ledbat_settings *ledbat_of(const struct fl_profile *pf)
  * @base_ns: base RTT, ns; 0 = not known yet
  * @target_ns: target above it, ns
  * @delay_ns: last queueing delay and base RTT, ns, for those who ask
- * @gen: of profile and settings together that @gso_segs comes from
+ * @gen: of profile and settings together that @gso_segs and @pkt_ns come from
  * @mss: the same, bytes
+ * @pkt_ns: a full packet's time on the line, ns
  * @gso_segs: most segments in a packet
  * @slow: in slow start
  * @one_way: the last delay was one-way
@@ -107,6 +109,7 @@ struct ledbat_flow {
 	u32 target_ns;
 	u32 delay_ns;
 	u32 gen;
+	u32 pkt_ns;
 	u16 mss;
 	u8 gso_segs;
 	bool slow;
@@ -136,9 +139,10 @@ static u32 ledbat_target_ns(const struct sock *sk, const struct ledbat_flow *fl,
 			    const struct fl_profile *pf)
 {
 	u32 target_ns = READ_ONCE(ledbat_of(pf)->ledbat_target_ns);
-	u32 width_ns = READ_ONCE(pf->fluct_ns) + READ_ONCE(pf->noise_ns);
 
-	return target_ns ?: max_t(u32, fl_sock_prio(sk, fl->fs), 1) * width_ns;
+	return target_ns ?: fl_channel_ns(max_t(u32, fl_sock_prio(sk, fl->fs), 1),
+					  READ_ONCE(pf->fluct_ns), READ_ONCE(pf->noise_ns),
+					  fl->pkt_ns, fl->base_ns);
 }
 
 /* Queueing delay on the way there, ns, by time stamps; U32_MAX = cannot be told
@@ -205,6 +209,7 @@ static void ledbat_take_over(struct sock *sk, struct ledbat_flow *fl,
 		fl->gso_segs = fl_sock_gso_segs(sk, pf,
 						fl_sock_line_bps(sk, fl->fs, pf,
 								 false));
+		fl->pkt_ns = fl_pkt_ns(fl_sock_line_bps(sk, fl->fs, pf, true), fl_wire_bytes(sk));
 	}
 	fl_take_over(sk, fl->gso_segs);
 }

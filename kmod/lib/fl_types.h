@@ -163,6 +163,18 @@ static inline u64 fl_ns_to_wnd(u64 ppn, u32 ns)
 #define FL_EPS_NS	1000
 
 /**
+ * fl_pkt_ns() - time of a packet on the line
+ * @line_bps: rate of the line in bit/s, above 0
+ * @wire_bytes: bytes of the packet on the line
+ *
+ * Return: ns.
+ */
+static inline u32 fl_pkt_ns(u64 line_bps, u32 wire_bytes)
+{
+	return div64_u64((u64)wire_bytes * 8000000000ULL, line_bps);
+}
+
+/**
  * fl_eps_ns() - epsilon: least target of priority 0 above the base RTT, without noise
  * @line_bps: rate of the line in bit/s
  * @wire_bytes: bytes of a full packet on the line
@@ -173,7 +185,7 @@ static inline u64 fl_ns_to_wnd(u64 ppn, u32 ns)
  */
 static inline u32 fl_eps_ns(u64 line_bps, u32 wire_bytes)
 {
-	return max_t(u32, FL_EPS_NS, div64_u64((u64)wire_bytes * 8000000000ULL, line_bps));
+	return max_t(u32, FL_EPS_NS, fl_pkt_ns(line_bps, wire_bytes));
 }
 
 #endif /* FL_TYPES_H */

@@ -28,6 +28,7 @@
 #include "fairlane/fl_owd.h"
 #include "fairlane/fl_late.h"
 #include "fairlane/fl_trace.h"
+#include "lib/channel.h"
 #include "swift/core/swift.h"
 
 /* Smallest window: a packet in 1024 RTTs. */
@@ -156,15 +157,13 @@ static void swift_configure(const struct sock *sk, struct swift *sw,
 {
 	u32 base_ns = fl_sock_base_rtt_ns(sw->fs, pf) ?: sw->base_ns;
 	u32 add_ns = READ_ONCE(swift_of(pf)->swift_target_ns);
-	u32 noise_ns = READ_ONCE(pf->noise_ns);
 	u64 line_bps = fl_sock_line_bps(sk, sw->fs, pf, true);
 	u32 wire = fl_wire_bytes(sk);
 	u64 bdp;
 
-	/* what may be noise makes no window smaller */
 	if (!add_ns)
-		add_ns = max3(sw->prio * (READ_ONCE(pf->fluct_ns) + noise_ns),
-			      fl_eps_ns(line_bps, wire), noise_ns);
+		add_ns = fl_channel_ns(sw->prio, READ_ONCE(pf->fluct_ns), READ_ONCE(pf->noise_ns),
+				       fl_pkt_ns(line_bps, wire), base_ns);
 	sw->target_ns = fl_swift_hop_target(base_ns + add_ns,
 					    READ_ONCE(swift_of(pf)->swift_hop_ns),
 					    sw->hops);

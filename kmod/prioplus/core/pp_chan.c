@@ -10,6 +10,7 @@
 #include <errno.h>
 #endif
 
+#include "lib/channel.h"
 #include "pp_count.h"
 #include "pp_weight.h"
 
@@ -26,14 +27,6 @@
 #define PP_LONG_FIRST_PART	8
 /* Default of share_ns there, as a part of A. */
 #define PP_LONG_SHARE_PART	32
-/* A is at least so many tenths of a packet's time on the line: a queue is whole
- * packets;
- */
-#define PP_FLUCT_PKT_TENTHS	26
-/* and this part of the base RTT: what an RTT of growth does to the delay is a part of
- * the RTT, whatever the queue.
- */
-#define PP_FLUCT_BASE_PART	12
 /* The line may be so many times faster than the flow was told: delays bound the window,
  * this only what a path without delays could.
  */
@@ -49,25 +42,10 @@
 /* On a long path a probe takes as long as the dip: less is taken, and more given. */
 #define PP_CLEAR_STOP_LONG	12
 #define PP_CLEAR_BASE_LONG	12
-/* Channels begin higher by this part of what B exceeds A/2: 1 / 2^this. */
-#define PP_NOISE_ROOM_SHIFT	2
 /* A probe on the line, bytes. */
 #define PP_PROBE_BYTES		91
 /* Probes of a priority use at most this part of the line: 1 / this. */
 #define PP_PROBE_PART		16
-
-/* A, with which channels are wide enough: all hosts of a fabric with the same line
- * rate, packets and base RTT find the same.
- */
-static u32 pp_fluct_ns(const struct pp_conf *cf, u32 pkt_ns)
-{
-	u64 least_ns = (u64)pkt_ns * PP_FLUCT_PKT_TENTHS / 10;
-
-	if (cf->paper || !pp_rule(PP_SCALE))
-		return cf->fluct_ns;
-	least_ns = max_t(u64, least_ns, cf->base_ns / PP_FLUCT_BASE_PART);
-	return max_t(u64, cf->fluct_ns, least_ns);
-}
 
 /* What is different on a long path; see 1. in prioplus.c. */
 static void pp_chan_long(struct pp_chan *ch, u32 fluct_ns)
@@ -89,27 +67,6 @@ static void pp_chan_resume(struct pp_chan *ch, u32 permille)
 	ch->clear_gap = ch->clear_gap * permille / 1000;
 }
 
-/* Room for noise that is longer than A/2. Priority 0, with no channel below it, steers for all that
- * can be told from an empty queue (pp_chan_lowest()). A path that keeps packets in order delays the
- * mean of them by about three quarters of B: then B/4 is the queue, and B the noise at times. So
- * the channels of all begin higher by a quarter of what B exceeds A/2.
- */
-static void pp_chan_noisy(struct pp_chan *ch, u32 beyond_ns, u32 noise_ns, u32 prio)
-{
-	ch->target_ns += beyond_ns >> PP_NOISE_ROOM_SHIFT;
-	if (!prio)
-		ch->own_noise_ns = noise_ns;
-}
-
-/* Priority 0 steers for the least that can be told from an empty queue, noise or not, and for half
- * of the room below its limit where that is more: then noise that nobody told stops nothing.
- */
-static void pp_chan_lowest(struct pp_chan *ch, u32 fluct_ns, u32 empty_ns, u32 noise_ns)
-{
-	ch->target_ns = ch->base_ns + max_t(u32, max_t(u32, ch->eps_ns, empty_ns), fluct_ns / 4);
-	ch->limit_ns = max_t(u32, ch->limit_ns, ch->base_ns + ch->eps_ns + noise_ns);
-}
-
 /**
  * pp_chan_init() - compute the channel of a priority
  * @ch: the channel
@@ -122,7 +79,7 @@ static void pp_chan_lowest(struct pp_chan *ch, u32 fluct_ns, u32 empty_ns, u32 n
 int pp_chan_init(struct pp_chan *ch, const struct pp_conf *cf, u32 prio)
 {
 	u32 start_permille = cf->start_permille;
-	u32 pkt_ns, shorter_ns, fluct_ns, noise_ns, empty_ns;
+	u32 pkt_ns, shorter_ns, fluct_ns, noise_ns, empty_ns, higher_ns;
 
 	if (!cf->base_ns || !cf->line_bps || cf->wire_bytes < 64 ||
 	    prio > PP_PRIO_MAX || !start_permille ||
@@ -131,25 +88,28 @@ int pp_chan_init(struct pp_chan *ch, const struct pp_conf *cf, u32 prio)
 	ch->ppn = fl_ppn(cf->line_bps, cf->wire_bytes);
 	if (!ch->ppn)
 		return -EINVAL;
-	pkt_ns = div64_u64((u64)cf->wire_bytes * 8000000000ULL, cf->line_bps);
-	fluct_ns = pp_fluct_ns(cf, pkt_ns);
+	pkt_ns = fl_pkt_ns(cf->line_bps, cf->wire_bytes);
+	fluct_ns = cf->fluct_ns;
+	if (!cf->paper && pp_rule(PP_SCALE))
+		fluct_ns = fl_channel_fluct_ns(fluct_ns, pkt_ns, cf->base_ns);
 	ch->base_ns = cf->base_ns;
 	noise_ns = max_t(u32, cf->noise_ns, 2 * cf->held_ns);
 	ch->width_ns = fluct_ns + noise_ns;
 	ch->eps_ns = fl_eps_ns(cf->line_bps, cf->wire_bytes);
 	empty_ns = max_t(u32, cf->noise_ns, cf->held_ns);
-	ch->own_noise_ns = 0;
-	ch->target_ns = cf->base_ns + prio * ch->width_ns;
-	if (empty_ns > fluct_ns / 2 && !cf->paper)
-		pp_chan_noisy(ch, empty_ns - fluct_ns / 2, noise_ns, prio);
+	higher_ns = cf->paper ? 0 : fl_channel_noise_ns(fluct_ns, empty_ns);
+	ch->own_noise_ns = higher_ns && !prio ? noise_ns : 0;
+	ch->target_ns = cf->base_ns + prio * ch->width_ns + higher_ns;
 	ch->limit_ns = ch->target_ns + fluct_ns / 2 + noise_ns;
 	ch->lower_ns = ch->target_ns - fluct_ns / 2;
-	if (!prio)
-		pp_chan_lowest(ch, cf->paper ? 0 : fluct_ns, empty_ns, noise_ns);
+	if (!prio) {
+		ch->target_ns = cf->base_ns + fl_channel_lowest_ns(cf->paper ? 0 : fluct_ns,
+								   empty_ns, ch->eps_ns);
+		ch->limit_ns = max_t(u32, ch->limit_ns, cf->base_ns + ch->eps_ns + noise_ns);
+	}
 	ch->probe_base_ns = cf->probe_base_ns;
 	if (!ch->probe_base_ns) {
-		shorter_ns = 2 * div64_u64((u64)(cf->wire_bytes - 64) *
-					   8000000000ULL, cf->line_bps);
+		shorter_ns = 2 * fl_pkt_ns(cf->line_bps, cf->wire_bytes - 64);
 		ch->probe_base_ns = cf->base_ns;
 		if (shorter_ns < cf->base_ns / 2)
 			ch->probe_base_ns -= shorter_ns;

@@ -16,7 +16,7 @@
 #define PP_IN_CHANNEL_LEAVE	4
 
 /* Where the line is faster than was told the window grows by this part there: what it is too
- * large by in the end is less than half a channel (PP_FLUCT_BASE_PART).
+ * large by in the end is less than half a channel (FL_FLUCT_BASE_PART).
  */
 #define PP_FASTER_PART		32
 /* The delay followed the own growth by this many eighths: we own the queue. */
