@@ -148,9 +148,12 @@ void pp_probe_now(struct pp_flow *fl)
  * pp_probe_after() - send a probe later
  * @fl: the flow; caller holds the socket lock
  * @wait_ns: how much later, ns
+ *
+ * It comes at a time of its own, drained queue or not.
  */
 void pp_probe_after(struct pp_flow *fl, u32 wait_ns)
 {
+	fl->drained = 0;
 	pp_timer_arm(fl, PP_TIMER_PROBE, wait_ns);
 }
 
@@ -189,11 +192,12 @@ void pp_probe_stopped(struct pp_flow *fl, u32 wait_ns, u32 delay_ns)
 {
 	u64 turn_ns = pp_base_rtt(fl)->turn_ns, now_ns = tcp_sk(fl->sk)->tcp_clock_cache;
 
-	if (now_ns < turn_ns && now_ns + wait_ns >= turn_ns && pp_base_is_measured(fl)) {
-		fl->drained = 1;
+	bool drained = now_ns < turn_ns && now_ns + wait_ns >= turn_ns && pp_base_is_measured(fl);
+
+	if (drained)
 		wait_ns = min_t(u64, pp_drained_at_ns(fl, turn_ns, delay_ns) - now_ns, U32_MAX);
-	}
 	pp_probe_after(fl, wait_ns);
+	fl->drained = drained;
 }
 
 /**
@@ -376,6 +380,9 @@ static bool pp_echo_overdue(struct pp_flow *fl)
 {
 	fl->late = 1;
 	trace_fl_prioplus_probe(fl->sk, 2, 0);
+	/* the next one comes at another time; that of a flow that sends is not sent again */
+	if (fl->core.stopped)
+		fl->drained = 0;
 	if (fl->fallback) {
 		pp_dsack_restore(fl);
 		return true;
