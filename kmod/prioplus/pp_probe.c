@@ -169,14 +169,11 @@ bool pp_base_is_measured(const struct pp_flow *fl)
 }
 
 /* When the queue is drained if all who send fall silent as base RTTs turn at @turn_ns: the last
- * packet has left the bottleneck. @delay_ns: of a packet now. Half a base RTT is for those whose
- * ACKs are late.
+ * packet has left the bottleneck. @delay_ns: of a packet now; the base RTT is what is in question.
  */
-static u64 pp_drained_at_ns(const struct pp_flow *fl, u64 turn_ns, u32 delay_ns)
+static u64 pp_drained_at_ns(u64 turn_ns, u32 delay_ns)
 {
-	u32 base_ns = fl->chan->base_ns;
-
-	return turn_ns + delay_ns - min(delay_ns, base_ns) + base_ns / 2;
+	return turn_ns + delay_ns;
 }
 
 /**
@@ -195,7 +192,7 @@ void pp_probe_stopped(struct pp_flow *fl, u32 wait_ns, u32 delay_ns)
 	bool drained = now_ns < turn_ns && now_ns + wait_ns >= turn_ns && pp_base_is_measured(fl);
 
 	if (drained)
-		wait_ns = min_t(u64, pp_drained_at_ns(fl, turn_ns, delay_ns) - now_ns, U32_MAX);
+		wait_ns = min_t(u64, pp_drained_at_ns(turn_ns, delay_ns) - now_ns, U32_MAX);
 	pp_probe_after(fl, wait_ns);
 	fl->drained = drained;
 }
@@ -212,7 +209,7 @@ bool pp_probe_drained(struct pp_flow *fl, u32 delay_ns)
 	const struct fl_base_rtt *b = pp_base_rtt(fl);
 	u64 now_ns = tcp_sk(fl->sk)->tcp_clock_cache, at_ns;
 
-	at_ns = pp_drained_at_ns(fl, b->turn_ns - BIT_ULL(b->drain_shift), delay_ns);
+	at_ns = pp_drained_at_ns(b->turn_ns - BIT_ULL(b->drain_shift), delay_ns);
 	if (at_ns <= now_ns || at_ns - now_ns > 2ULL * delay_ns)
 		return false;
 	pp_timer_arm(fl, PP_TIMER_DRAINED, at_ns - now_ns);

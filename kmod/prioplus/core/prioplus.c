@@ -54,9 +54,11 @@
  *    the original CC shrinks it meanwhile, and for eight RTTs it takes no step. A
  *    flow that was far below the last channel in use stops at once, unless the
  *    line was empty when it resumed: what is above the limit then, its own priority
- *    made. Where B is more than A/2, noise alone takes priority 0 above its limit at times:
- *    it counts an excess if what its own priority has in flight and B are not enough for
- *    the delay.
+ *    made. What a flow's own packets explain is nobody else's: where an ACK stands for two
+ *    packets, delays of a lone flow differ by two packets from one window to the next, which
+ *    is more than half a channel. Where B is more than A/2, noise alone takes priority 0
+ *    above its limit at times: it counts an excess if what its own priority has in flight and
+ *    B are not enough for the delay.
  *
  * 5. Return (PP_RETURN). A preempted flow resumes after several probes below the limit,
  *    and after more the farther it is below the channel that was last in use (the last
@@ -207,19 +209,65 @@ static u32 pp_patience(const struct pp_core *pp, const struct pp_chan *ch,
 	return PP_OVER_OWN;
 }
 
-/* Is a delay above the limit another priority's? See 4. above. */
-static bool pp_others_excess(const struct pp_core *pp, const struct pp_chan *ch, u32 delay_ns)
-{
-	return !ch->own_noise_ns ||
-	       pp_owns_less(pp, ch, delay_ns - ch->own_noise_ns, PP_EIGHTHS);
-}
-
 /* Does the flow double until it knows #flow? One that begins where others have a queue, and has not
  * been preempted: those who begin on an empty line, or come back, may be a crowd.
  */
 static bool pp_grows(const struct pp_core *pp)
 {
 	return !pp->flows_known && !pp->linear && !pp->preempted && pp_rule(PP_STEP);
+}
+
+/* Is all that is in flight, but for a packet, of a flow that counts itself alone? What a step has
+ * added left at once, and has waited for itself. Who has more in flight than the line holds was
+ * told a line that is too slow, and can tell nothing. One that was lowered (pp_move()) goes by its
+ * new limit.
+ */
+static bool pp_has_all(const struct pp_core *pp, const struct pp_chan *ch,
+		       const struct fl_sample *s)
+{
+	u64 own = max_t(u64, pp->wnd, pp->sent_wnd[1]);
+
+	if (pp_grows(pp) || !s->wnd_limited || pp->flows_q8 > PP_FLOWS_ONE ||
+	    !pp_rule(PP_PATIENCE) || (!pp->flows_known && pp->in_channel >= PP_SETTLED))
+		return false;
+	if (own > fl_ns_to_wnd(ch->ppn, s->delay_ns + ch->eps_ns))
+		return false;
+	if (pp->sent_wnd[1] > pp->sent_wnd[0])
+		own = max_t(u64, own, ch->bdp_wnd) + pp->sent_wnd[1] - pp->sent_wnd[0];
+	return own >= fl_ns_to_wnd(ch->ppn, s->delay_ns - ch->eps_ns);
+}
+
+/* Is a delay above the limit another priority's? See 4. above. */
+static bool pp_others_excess(const struct pp_core *pp, const struct pp_chan *ch,
+			     const struct fl_sample *s)
+{
+	if (pp_has_all(pp, ch, s))
+		return false;
+	return !ch->own_noise_ns ||
+	       pp_owns_less(pp, ch, s->delay_ns - ch->own_noise_ns, PP_EIGHTHS);
+}
+
+/* An RTT has ended. */
+static void pp_round_begins(struct pp_core *pp, const struct fl_sample *s)
+{
+	pp->round_end = s->snd_nxt;
+	if (!pp_grows(pp)) {
+		pp->sent_wnd[0] = pp->wnd;
+		pp->sent_wnd[1] = pp->wnd;
+	}
+}
+
+/* A sample above the limit that the own priority has made. Return: true if it is a step that has
+ * left at once, and no queue that stays.
+ */
+static bool pp_own_excess(struct pp_core *pp, const struct pp_chan *ch, const struct fl_sample *s)
+{
+	bool step = pp_has_all(pp, ch, s) && pp->wnd <= pp_own_target(pp, ch);
+
+	pp->over = 0;
+	if (fl_seq_after(s->ack_seq, pp->round_end))
+		pp_round_begins(pp, s);
+	return step;
 }
 
 /* A sample above the limit. Return: true if the flow must stop. */
@@ -235,7 +283,7 @@ static noinline bool pp_over_limit(struct pp_core *pp, const struct pp_chan *ch,
 		return false;
 	if ((!pp_grows(pp) || pp->shrunk) && !fl_seq_after(s->ack_seq, pp->round_end))
 		return false;
-	pp->round_end = s->snd_nxt;
+	pp_round_begins(pp, s);
 	if (!pp->over_rounds) {
 		pp_estimate_at_excess(pp, ch, s->delay_ns);
 		if (pp->linear && !pp->flows_known) {
@@ -314,12 +362,16 @@ static void pp_round_own(struct pp_core *pp, const struct pp_chan *ch,
 static noinline void pp_round(struct pp_core *pp, const struct pp_chan *ch,
 			      const struct fl_sample *s)
 {
+	if (!pp_grows(pp))
+		pp->sent_wnd[0] = pp->wnd;
 	pp->round_end = s->snd_nxt;
 	if (ch->share_ns)
 		pp_share(pp, ch);
 	pp_round_own(pp, ch, s);
 	if (pp->glide)
 		pp_glide(pp, ch, s->delay_ns);
+	if (!pp_grows(pp))
+		pp->sent_wnd[1] = pp->wnd;
 }
 
 /**
@@ -344,10 +396,12 @@ enum pp_verdict pp_on_rare_ack(struct pp_core *pp, const struct pp_chan *ch,
 	if (grows && fl_seq_after(s->ack_seq, pp->round_end))
 		pp_grow_respond(pp, s);
 	if (unlikely(s->delay_ns >= ch->limit_ns)) {
-		if (!pp_others_excess(pp, ch, s->delay_ns))
-			pp->over = 0;
-		else if (pp_over_limit(pp, ch, s))
-			return pp_stop(pp, ch, s);
+		if (pp_others_excess(pp, ch, s)) {
+			if (pp_over_limit(pp, ch, s))
+				return pp_stop(pp, ch, s);
+		} else if (pp_own_excess(pp, ch, s)) {
+			return PP_SEND;
+		}
 		if (grows)
 			return PP_SEND;
 	} else {

@@ -472,6 +472,97 @@ TEST(settled_flow_stops_as_in_the_paper)
 	CHECK_EQ(ack(14500), PP_STOP);
 }
 
+/* Settled, with a packet a microsecond: 27 packets fill 13 us and 14 of queue. */
+static void settle_with(double pkts)
+{
+	int i;
+
+	settle(3, 12.5);
+	flow.wnd = PKTS(pkts);
+	flow.flows_q8 = PP_FLOWS_ONE;
+	for (i = 0; i < 2; i++) {
+		while (!fl_seq_after(seq + 1, flow.round_end))
+			ack(12000);
+		if (!i)
+			ack(12000);
+	}
+}
+
+/* An ACK of two packets makes delays of one window and the next differ by two packets. */
+TEST(what_a_flow_has_in_flight_is_no_higher_priority)
+{
+	int i;
+
+	settle_with(27);
+	for (i = 0; i < 40; i++)
+		CHECK_EQ(ack(14500), PP_SEND);
+	/* the window was shrunk, and is no longer what it was when these packets left */
+	CHECK_LE(flow.wnd, PKTS(26));
+	settle_with(24);
+	for (i = 0; i < 2; i++)
+		CHECK_EQ(ack(14500), PP_SEND);
+	CHECK_EQ(ack(14500), PP_STOP);
+	/* a line that is four times as fast as was told */
+	settle_with(100);
+	for (i = 0; i < 3; i++)
+		CHECK_EQ(ack(14500), PP_SEND);
+	CHECK_EQ(ack(14500), PP_STOP);
+}
+
+/* It has all that is in flight, and stops for its new limit all the same. */
+TEST(a_lowered_flow_stops_at_once)
+{
+	int i, v = PP_SEND;
+
+	settle_with(25);
+	CHECK_EQ(pp_chan_init(&chan, &conf, 1), 0);
+	pp_move(&flow, false);
+	flow.linear = 1;
+	for (i = 0; i < 30 && v == PP_SEND; i++)
+		v = ack(12000);
+	CHECK_EQ(v, PP_STOP);
+}
+
+/* What an application does not fill explains nothing. */
+TEST(a_window_that_is_not_used_explains_nothing)
+{
+	struct fl_sample s = {
+		.delay_ns = conf.base_ns + 14500,
+		.acked_pkts = 1,
+		.seq_per_pkt = 1,
+		.random = 1U << 31,
+	};
+	int i, v = PP_SEND;
+
+	settle_with(27);
+	for (i = 0; i < 4 && v == PP_SEND; i++) {
+		s.now_ns = now_ns += 1000;
+		s.ack_seq = ++seq;
+		s.snd_nxt = seq + 2;
+		v = pp_on_ack(&flow, &chan, &s);
+	}
+	CHECK_EQ(v, PP_STOP);
+}
+
+/* A step leaves at once and has waited for itself, on a line that has room for it. */
+TEST(a_step_is_no_queue_that_stays)
+{
+	u64 wnd;
+
+	start(0, false, 0);
+	probe(0, 0);
+	flow.wnd = PKTS(4);
+	flow.flows_known = 1;
+	while (!fl_seq_after(seq + 1, flow.round_end))
+		ack(0);
+	ack(0);
+	wnd = flow.wnd;
+	CHECK(wnd >= PKTS(6));
+	CHECK_EQ(ack(3000), PP_SEND);
+	CHECK_EQ(ack(3000), PP_SEND);
+	CHECK(flow.wnd >= wnd);
+}
+
 TEST(noise_of_some_samples_stops_nobody)
 {
 	int i, k;
