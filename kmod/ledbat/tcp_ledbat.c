@@ -19,7 +19,7 @@
  * fl_ledbat_queue_ns().
  *
  * Target: net.fairlane.research.ledbat_target_ns. With 0, the default, the PrioPlus
- * channel of the socket's priority, i * (A + B), at least one channel: what the
+ * channel of the socket's priority (lib/channel.h), that of 1 for priority 0: what the
  * PrioPlus paper compares with (section 6: 4 to 32 us). The RFC's 100 ms is for
  * paths with queues that deep.
  *

@@ -24,6 +24,8 @@
 #define FL_NOISE_ROOM_SHIFT	2
 /* Priority 0 steers for this part of A at least. */
 #define FL_LOWEST_PART		4
+/* No target of fl_channel_ns() is higher, ns: it is added to a base RTT of up to 3.2 s. */
+#define FL_CHANNEL_MOST_NS	1000000000
 
 /**
  * fl_channel_fluct_ns() - A, with which channels are wide enough
@@ -82,19 +84,20 @@ static inline u32 fl_channel_lowest_ns(u32 fluct_ns, u32 empty_ns, u32 eps_ns)
  * @base_ns: base RTT, ns
  *
  * As pp_chan_init(), but nobody tells what the path holds.
- * Return: ns above the base RTT.
+ * Return: ns above the base RTT, FL_CHANNEL_MOST_NS at most.
  */
 static inline u32 fl_channel_ns(u32 prio, u32 fluct_ns, u32 noise_ns, u32 pkt_ns,
 				u32 base_ns)
 {
+	u64 target_ns;
 	u32 lowest_ns;
 
 	fluct_ns = fl_channel_fluct_ns(fluct_ns, pkt_ns, base_ns);
 	lowest_ns = fl_channel_lowest_ns(fluct_ns, noise_ns, max_t(u32, FL_EPS_NS, pkt_ns));
-	if (!prio)
-		return lowest_ns;
-	return max_t(u32, lowest_ns, prio * (fluct_ns + noise_ns) +
-				     fl_channel_noise_ns(fluct_ns, noise_ns));
+	target_ns = (u64)prio * ((u64)fluct_ns + noise_ns);
+	if (prio)
+		target_ns += fl_channel_noise_ns(fluct_ns, noise_ns);
+	return min_t(u64, max_t(u64, lowest_ns, target_ns), FL_CHANNEL_MOST_NS);
 }
 
 #endif /* FL_CHANNEL_H */

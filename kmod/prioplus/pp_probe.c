@@ -188,7 +188,6 @@ static u64 pp_drained_at_ns(u64 turn_ns, u32 delay_ns)
 void pp_probe_stopped(struct pp_flow *fl, u32 wait_ns, u32 delay_ns)
 {
 	u64 turn_ns = pp_base_rtt(fl)->turn_ns, now_ns = tcp_sk(fl->sk)->tcp_clock_cache;
-
 	bool drained = now_ns < turn_ns && now_ns + wait_ns >= turn_ns && pp_base_is_measured(fl);
 
 	if (drained)

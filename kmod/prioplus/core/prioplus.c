@@ -362,9 +362,7 @@ static void pp_round_own(struct pp_core *pp, const struct pp_chan *ch,
 static noinline void pp_round(struct pp_core *pp, const struct pp_chan *ch,
 			      const struct fl_sample *s)
 {
-	if (!pp_grows(pp))
-		pp->sent_wnd[0] = pp->wnd;
-	pp->round_end = s->snd_nxt;
+	pp_round_begins(pp, s);
 	if (ch->share_ns)
 		pp_share(pp, ch);
 	pp_round_own(pp, ch, s);

@@ -175,10 +175,9 @@ enum pp_verdict {
  *	was sent, packets << FL_WND_SHIFT; 0 = none
  * @glide_wnd: window that a new weight is to have, packets << FL_WND_SHIFT; only
  *	with @glide, and so with #flow known
- * @sent_wnd: while #flow is not known, the window at the ends of the last two RTTs, packets
- *	<< FL_WND_SHIFT; after that the last one is that at the end of the last RTT, its step
- *	included
- * @sent_seq: next sequence number at these times, while #flow is not known
+ * @sent_wnd: of a flow that doubles (pp_grow.c), the window at the ends of the last two RTTs; of
+ *	any other before and after the step that ended the last RTT, packets << FL_WND_SHIFT
+ * @sent_seq: of a flow that doubles, next sequence number at these times
  * @ref_ns: delay of the packet of @ref_wnd, ns
  * @round_end: an ACK beyond this number ends the RTT
  * @probe_wait_ns: wait before the next probe, ns

@@ -45,7 +45,7 @@ TEST(noise_moves_all)
 TEST(priorities_are_in_order)
 {
 	static const u32 fluct[] = { 0, 3200, 50000000 }, noise[] = { 1, 800, 50000000 };
-	static const u32 pkt[] = { 1, 123, 12300, 1230000 }, base[] = { 1, 12000, 5000000 };
+	static const u32 pkt[] = { 1, 123, 12300, 1230000 }, base[] = { 1, 12000, 3000000000U };
 	u32 i, prio, last, ns;
 
 	for (i = 0; i < 3 * 3 * 4 * 3; i++) {
@@ -54,6 +54,7 @@ TEST(priorities_are_in_order)
 			ns = fl_channel_ns(prio, fluct[i % 3], noise[i / 3 % 3], pkt[i / 9 % 4],
 					   base[i / 36]);
 			CHECK(ns >= last);
+			CHECK(ns <= FL_CHANNEL_MOST_NS);
 			last = ns;
 		}
 	}
