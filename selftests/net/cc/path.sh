@@ -71,11 +71,15 @@ test_loss_and_base_rtt()
 {
 	lablink-ctl set east netns cr delay 900us || fault "no delay"
 	lablink-ctl set west netns cr delay 880us || fault "no delay"
-	tc -n cr qdisc replace dev east root netem limit 1000 rate 1gbit loss random 1% || fault "netem"
 	for cc in swift ledbat prioplus soze; do
 		again=$(counter ca TcpRetransSegs)
+		# a SYN that is lost would cost a second, and there would be no flow to look at
+		tc -n cr qdisc replace dev east root netem limit 1000 rate 1gbit || fault "netem"
 		flow -c $cc -b -1 -L 500 > /run/a &
-		sleep 0.45
+		sleep 0.05
+		tc -n cr qdisc change dev east root netem limit 1000 rate 1gbit loss random 1% ||
+			fault "netem"
+		sleep 0.4
 		in_ns ca fairlane -j flow show dport 5000 > /run/show
 		wait
 		echo "# $cc: $(field received 0 /run/a) bytes, $(($(counter ca TcpRetransSegs) - again)) sent again"
