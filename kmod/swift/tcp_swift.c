@@ -31,8 +31,10 @@
 #include "lib/channel.h"
 #include "swift/core/swift.h"
 
-/* Smallest window: a packet in 1024 RTTs. */
+/* Smallest window: a packet in 1024 RTTs, see swift_min_wnd(). */
 #define SWIFT_MIN_WND		(FL_WND_ONE >> 10)
+/* The longest time between two packets, log2, ns: 268 ms. */
+#define SWIFT_GAP_SHIFT		28
 /* Target scaling is complete below this many packets (Swift: fs_min 0.1). */
 #define SWIFT_SCALE_MIN_Q8	26
 /* Target scaling begins below this many packets (Swift: fs_max 100). */
@@ -56,8 +58,20 @@
 #define SWIFT_LOW_RTTS		16
 /* Longer times are not counted. */
 #define SWIFT_LOW_MOST		(U16_MAX / 2)
+/* All let the queue drain each 2^SWIFT_TURN_SHIFT ns of the wall clock, or up to 2^SWIFT_TURN_MORE
+ * times that: at least 2^SWIFT_TURN_RTTS_SHIFT times as long as two base RTTs, and as what
+ * SWIFT_ASK_PKTS packets take on the line. Then each sends two packets, which a receiver
+ * acknowledges at once. See swift_turn().
+ */
+#define SWIFT_TURN_SHIFT	27
+#define SWIFT_TURN_RTTS_SHIFT	7
+#define SWIFT_TURN_MORE		9
+#define SWIFT_ASK_WND		(2 * FL_WND_ONE)
+#define SWIFT_ASK_PKTS		128
+/* All look at their clocks within this, ns. */
+#define SWIFT_SLOT_NS		BIT(SWIFT_LOW_SHIFT + 2)
 /* Largest BDP that there is room for, packets. */
-#define SWIFT_BDP_MAX_PKTS	(BIT(25) - 1)
+#define SWIFT_BDP_MAX_PKTS	(BIT(20) - 1)
 /* A handshake that took longer, us, may have lost a packet and is no RTT. */
 #define SWIFT_HANDSHAKE_MAX_US	200000
 /* Base RTT until the first delay if the handshake gives none, us. */
@@ -83,6 +97,8 @@
  * @target_ns: target delay without scaling, ns
  * @ai_wnd: additive increase, packets << FL_WND_SHIFT
  * @bdp_pkts: line rate times base RTT, packets, at least 1
+ * @turn_more: how long a turn is, 2^(SWIFT_TURN_SHIFT + this) ns
+ * @turn: the last turn of the wall clock that was seen, see swift_turn()
  * @hops: the same as @gen, links of the path; 0 = not known
  * @una: tp->snd_una at the last ACK
  * @gen: what these come from: settings and MSS, see swift_gen()
@@ -90,6 +106,7 @@
  * @prio: priority that they come from
  * @measures: the flow measures the line rate
  * @guess: @base_ns is no measurement: the first delay replaces it
+ * @drains: all let the queue drain, see swift_turn()
  * @gso_segs: most segments in a packet
  */
 struct swift {
@@ -110,14 +127,17 @@ struct swift {
 	u8 scaled : 1;
 	u32 target_ns;
 	u32 ai_wnd;
-	u32 bdp_pkts : 25;
+	u32 bdp_pkts : 20;
+	u32 turn_more : 4;
+	u32 turn : 1;
 	u32 hops : 7;
 	u32 una;
 	u32 gen;
 	u16 look_at;
-	u8 prio : 6;
+	u8 prio : 5;
 	u8 measures : 1;
 	u8 guess : 1;
+	u8 drains : 1;
 	u8 gso_segs;
 };
 
@@ -159,11 +179,12 @@ static void swift_configure(const struct sock *sk, struct swift *sw,
 	u32 add_ns = READ_ONCE(swift_of(pf)->swift_target_ns);
 	u64 line_bps = fl_sock_line_bps(sk, sw->fs, pf, true);
 	u32 wire = fl_wire_bytes(sk);
-	u64 bdp;
+	u32 pkt_ns = fl_pkt_ns(line_bps, wire);
+	u64 bdp, turn_ns;
 
 	if (!add_ns)
 		add_ns = fl_channel_ns(sw->prio, READ_ONCE(pf->fluct_ns), READ_ONCE(pf->noise_ns),
-				       fl_pkt_ns(line_bps, wire), base_ns);
+				       pkt_ns, base_ns);
 	sw->target_ns = fl_swift_hop_target(base_ns + add_ns,
 					    READ_ONCE(swift_of(pf)->swift_hop_ns),
 					    sw->hops);
@@ -173,6 +194,9 @@ static void swift_configure(const struct sock *sk, struct swift *sw,
 	sw->given = !!fl_sock_base_rtt_ns(sw->fs, pf);
 	sw->scaled = !!READ_ONCE(swift_of(pf)->swift_range_ns);
 	sw->measures = !!READ_ONCE(pf->line_rate_measured);
+	turn_ns = max(2ULL * base_ns, (u64)SWIFT_ASK_PKTS * pkt_ns) >>
+		  (SWIFT_TURN_SHIFT - SWIFT_TURN_RTTS_SHIFT);
+	sw->turn_more = min(fls64(turn_ns), SWIFT_TURN_MORE);
 	bdp = fl_ns_to_wnd(fl_ppn(line_bps, wire), base_ns);
 	sw->bdp_pkts = clamp_t(u64, bdp >> FL_WND_SHIFT, 1, SWIFT_BDP_MAX_PKTS);
 }
@@ -181,6 +205,69 @@ static void swift_configure(const struct sock *sk, struct swift *sw,
 static u32 swift_gen(const struct sock *sk, const struct swift *sw, const struct fl_profile *pf)
 {
 	return fl_settings_gen(sw->fs, pf) + tcp_sk(sk)->mss_cache * 0x85ebca6bU;
+}
+
+/* What a full packet takes on the line, ns: of two that leave at once the second waits for so long.
+ * Context: socket lock held.
+ */
+static noinline u32 swift_pkt_ns(const struct sock *sk, const struct swift *sw)
+{
+	u64 line_bps = fl_sock_line_bps(sk, sw->fs, fl_profile_for(sk, sw->fs), true);
+
+	return fl_pkt_ns(line_bps, fl_wire_bytes(sk));
+}
+
+/* Who begins while others keep a queue takes that for a part of the path. Its target is above all
+ * others' then, and they give way until it is alone (eight hosts at 10 Gbit/s: Jain .12 to .5; now
+ * .98, net/cc: swift-joiners). So from time to time all flows are silent until the queue is
+ * drained, those of hosts whose clocks agree together, and see what the path is:
+ *
+ *	turn of the clock -- a slot --> -- a slot ---------> all windows come back: @state.dec_ns
+ *	nothing is sent                 two packets, at a
+ *	                                time of one's own
+ *
+ * A slot is a round trip, and what SWIFT_ASK_PKTS packets take on the line: flows that are hardly
+ * served do not know how long the queue is now. A flow with less than two packets in flight has
+ * nothing to hold back, and its next ACK may be far: the packets that would leave after the turn
+ * are its two. Where clocks differ by more, a flow sees the queue of the others and learns nothing.
+ * Once a round trip, or with each ACK. Context: ACK, socket lock held.
+ */
+static void swift_turn(struct sock *sk, struct swift *sw)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+	u64 now_ns = tp->tcp_clock_cache, slot_ns, start_ns, next_ns;
+	u64 wall_ns = ktime_to_ns(ktime_mono_to_real(ns_to_ktime(now_ns)));
+	u32 shift = SWIFT_TURN_SHIFT + sw->turn_more;
+	bool turn = (wall_ns >> shift) & 1, few = sw->wnd < SWIFT_ASK_WND;
+
+	/* who has nothing to send is silent, and what comes next need not wait */
+	if (sw->given || sw->drains || !sw->wnd || !tcp_send_head(sk) || (turn == sw->turn && !few))
+		return;
+	slot_ns = max3((u64)SWIFT_SLOT_NS, (u64)SWIFT_ASK_PKTS * swift_pkt_ns(sk, sw),
+		       (u64)(tp->srtt_us >> 3) * NSEC_PER_USEC);
+	start_ns = now_ns - (wall_ns & (BIT_ULL(shift) - 1));
+	if (turn == sw->turn) {
+		start_ns += BIT_ULL(shift);
+		/* two more packets may leave before the next ACK comes */
+		next_ns = max(tp->tcp_wstamp_ns, now_ns) + slot_ns +
+			  div64_ul(tp->mss_cache * (u64)NSEC_PER_SEC,
+				   max(READ_ONCE(sk->sk_pacing_rate), 1UL));
+		if (next_ns < start_ns)
+			return;
+		turn = !turn;
+	}
+	sw->turn = turn;
+	/* a flow that was idle at that time is too late */
+	if ((s64)(now_ns - start_ns) > (s64)(slot_ns + BIT(SWIFT_LOW_SHIFT)))
+		return;
+	sw->drains = 1;
+	sw->low_dip = 0;
+	sw->low_same = 0;
+	sw->state.dec_ns = start_ns + 2 * slot_ns;
+	tp->tcp_wstamp_ns = start_ns + slot_ns + mul_u64_u32_shr(slot_ns, get_random_u32(), 32);
+	/* the stack's timer waits for the packet that would have been next; it holds the socket */
+	if (hrtimer_try_to_cancel(&tp->pacing_timer) == 1)
+		__sock_put(sk);
 }
 
 /* Has anything changed that swift_configure() looks at? Then redo it. Once a round trip, when
@@ -194,6 +281,7 @@ static noinline void swift_look(struct sock *sk, struct swift *sw, u32 delay_ns)
 	u8 hops = 0;
 
 	sw->look_at = tcp_sk(sk)->tcp_clock_cache >> SWIFT_LOW_SHIFT;
+	swift_turn(sk, sw);
 	if (gen != sw->gen) {
 		fl_owd_want(sk, &sw->tel, READ_ONCE(pf->owd));
 		fl_tel_watch(sk, &sw->watch,
@@ -328,6 +416,8 @@ static noinline void swift_apply(struct sock *sk, const struct swift *sw,
 		return;
 	if (sw->low_dip)
 		wnd = swift_dip_wnd(wnd);
+	if (sw->drains)
+		wnd = SWIFT_ASK_WND;
 	if (!s->delay_ns || s->rtt_ns <= s->delay_ns) {
 		swift_put(sk, wnd, s->delay_ns ?: sw->base_ns);
 		return;
@@ -438,6 +528,41 @@ static bool swift_longer(struct sock *sk, struct swift *sw, const struct fl_samp
 	return longer;
 }
 
+/* The two packets of a turn are acknowledged, or late: a delay below the base RTT is the new
+ * base RTT. All windows come back at once; for a round trip their queue says nothing.
+ * @rtt_ns: the delay of full packets, ns; 0 = none. Context: ACK, socket lock held.
+ * Return: has the base RTT changed?
+ */
+static noinline bool swift_drained(struct sock *sk, struct swift *sw, const struct fl_sample *s,
+				   u32 rtt_ns)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+	u64 back_ns = sw->state.dec_ns;
+	u32 pkt_ns = swift_pkt_ns(sk, sw), gap_ns;
+	bool asked = rtt_ns && !tp->packets_out && tp->tcp_wstamp_ns <= s->now_ns &&
+		     tp->tcp_wstamp_ns < back_ns;
+
+	if (s->now_ns < back_ns && !asked)
+		return false;
+	sw->drains = 0;
+	sw->state.dec_ns = max(back_ns, s->now_ns) + 1;
+	tp->tcp_wstamp_ns = max(tp->tcp_wstamp_ns, back_ns);
+	if (!asked)
+		return false;
+	/* the second of two has waited for the first */
+	gap_ns = (u32)s->now_ns - rtt_ns - sw->rtt.sent[0].sent_ns;
+	if (s->acked_pkts == 2 && sw->rtt.count && gap_ns < pkt_ns)
+		rtt_ns -= min(pkt_ns - gap_ns, rtt_ns - 1);
+	if (rtt_ns > sw->base_ns + (pkt_ns >> SWIFT_SAME_PART_SHIFT))
+		return false;
+	sw->low_ns = 0;
+	if (rtt_ns >= sw->base_ns)
+		return false;
+	sw->base_ns = rtt_ns;
+	swift_configure(sk, sw, fl_profile_for(sk, sw->fs));
+	return true;
+}
+
 /* A late ACK is no queue. A receiver keeps the ACK of a packet that came alone. With a window of
  * less than two that is each packet, and the window would stay at the smallest one for ever. With
  * a larger one it is the last packet of what the application or the receiver's window let go: that
@@ -535,6 +660,17 @@ static inline u32 swift_see(struct sock *sk, struct swift *sw, const struct rate
 	return rtt_ns;
 }
 
+/* The smallest window at a round trip of @rtt_ns. Swift has a packet in 1000 RTTs. Below higher
+ * priorities on 20 Mbit/s an RTT is 20 ms, and the next packet would leave when those have long
+ * gone (net/cc: swift-starved). So a packet leaves after a quarter of a second at most, or after
+ * an RTT that is longer. Context: any. Return: packets << FL_WND_SHIFT.
+ */
+static inline u64 swift_min_wnd(u32 rtt_ns)
+{
+	return clamp_t(u64, ((u64)rtt_ns << FL_WND_SHIFT) >> SWIFT_GAP_SHIFT, SWIFT_MIN_WND,
+		       FL_WND_ONE);
+}
+
 /* Of a round trip, the one-way delay. Context: ACK, socket lock held. Return: base RTT, ns. */
 static noinline u32 swift_one_way(const struct sock *sk, const struct swift *sw,
 				  struct fl_sample *s)
@@ -579,15 +715,19 @@ static void swift_cong_control(FL_CONG_CONTROL_ARGS)
 	if (late)
 		s.delay_ns = min(s.delay_ns, sw->base_ns);
 	target_ns = swift_target_ns(sk, sw);
-	if (!swift_doubt(sk, sw, &s, target_ns) && !late &&
-	    swift_longer(sk, sw, &s, target_ns, rtt_ns))
+	if (unlikely(sw->drains)) {
+		if (swift_drained(sk, sw, &s, late ? 0 : rtt_ns))
+			target_ns = swift_target_ns(sk, sw);
+	} else if (!swift_doubt(sk, sw, &s, target_ns) && !late &&
+		   swift_longer(sk, sw, &s, target_ns, rtt_ns)) {
 		target_ns = swift_target_ns(sk, sw);
+	}
 	max_wnd = max_t(u64, (u64)SWIFT_MAX_BDP * sw->bdp_pkts, 16) << FL_WND_SHIFT;
-	if (!sw->low_dip && s.delay_ns)
-		fl_swift_ack(&sw->state, target_ns, sw->ai_wnd, SWIFT_MIN_WND, max_wnd, &sw->wnd,
-			     &s);
+	if (!sw->low_dip && !sw->drains && s.delay_ns)
+		fl_swift_ack(&sw->state, target_ns, sw->ai_wnd,
+			     swift_min_wnd(max(s.rtt_ns, s.delay_ns)), max_wnd, &sw->wnd, &s);
 	trace_fl_delay_update(sk, s.delay_ns, target_ns, (sw->wnd * 1000) >> FL_WND_SHIFT);
-	if (likely(!sw->low_dip && !sw->tel && sw->wnd >= 2 * FL_WND_ONE))
+	if (likely(!sw->low_dip && !sw->drains && !sw->tel && sw->wnd >= 2 * FL_WND_ONE))
 		fl_set_wnd(tp, sw->wnd >> FL_WND_SHIFT, ~0UL);
 	else
 		swift_apply(sk, sw, &s, base_ns);
@@ -610,16 +750,16 @@ static void swift_set_state(struct sock *sk, u8 new_state)
 {
 	struct swift *sw = inet_csk_ca(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
+	u32 rtt_ns = (tp->srtt_us >> 3) * NSEC_PER_USEC;
 	struct fl_target t = {
-		.min_wnd = SWIFT_MIN_WND,
+		.min_wnd = swift_min_wnd(rtt_ns),
 		.max_wnd = U64_MAX,
 	};
 
 	if (!sw->wnd || (new_state != TCP_CA_Recovery &&
 			 new_state != TCP_CA_Loss))
 		return;
-	fl_swift_ops.on_loss(&sw->state, &t, &sw->wnd, tp->tcp_clock_cache,
-			     (tp->srtt_us >> 3) * NSEC_PER_USEC,
+	fl_swift_ops.on_loss(&sw->state, &t, &sw->wnd, tp->tcp_clock_cache, rtt_ns,
 			     new_state == TCP_CA_Loss ? FL_LOSS_TIMEOUT :
 							FL_LOSS_FAST);
 }
