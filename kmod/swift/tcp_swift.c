@@ -218,7 +218,7 @@ static noinline u32 swift_pkt_ns(const struct sock *sk, const struct swift *sw)
 }
 
 /* Who begins while others keep a queue takes that for a part of the path. Its target is above all
- * others' then, and they give way until it is alone (eight hosts at 10 Gbit/s: Jain .12 to .5; now
+ * others' then, and they give way until it is alone (eight hosts at 10 Gbit/s: Jain .35 to .5; now
  * .98, net/cc: swift-joiners). So from time to time all flows are silent until the queue is
  * drained, those of hosts whose clocks agree together, and see what the path is:
  *
