@@ -19,6 +19,11 @@
  * the gaps (swift_put()). At two packets and more nothing is paced; sending is ACK-clocked.
  *
  * Start: line rate, W = BDP, as the paper's and its simulator's Swift.
+ *
+ * Not in the paper: a base RTT that is measured becomes longer with the path (swift_longer()), and
+ * all let the queue drain to see the base RTT (swift_turn()). The smallest window is larger than a
+ * packet in 1024 RTTs where an RTT is more than 0.26 ms (swift_min_wnd()). Each of these functions
+ * and Documentation/design/prioplus.rst say why and what was measured.
  */
 #include <linux/module.h>
 #include <net/tcp.h>
@@ -226,11 +231,14 @@ static noinline u32 swift_pkt_ns(const struct sock *sk, const struct swift *sw)
  *	nothing is sent                 two packets, at a
  *	                                time of one's own
  *
- * A slot is a round trip, and what SWIFT_ASK_PKTS packets take on the line: flows that are hardly
- * served do not know how long the queue is now. A flow with less than two packets in flight has
- * nothing to hold back, and its next ACK may be far: the packets that would leave after the turn
- * are its two. Where clocks differ by more, a flow sees the queue of the others and learns nothing.
- * Once a round trip, or with each ACK. Context: ACK, socket lock held.
+ * A slot is the longest of a round trip, what SWIFT_ASK_PKTS packets take on the line, and
+ * SWIFT_SLOT_NS: flows that are hardly served do not know how long the queue is now. A flow with
+ * less than two packets in flight has nothing to hold back, and its next ACK may be far: the
+ * packets that would leave after the turn are its two. Where clocks differ by more than a slot, a
+ * flow sees the queue of the others and learns nothing. PrioPlus' turns (fl_base_rtt.c) are not
+ * these: struct fl_base_rtt has no room in the socket, and its flows ask with probes.
+ * Once a round trip, or with each ACK. Context: ACK, socket lock held; the reference that the timer
+ * has is not the last one.
  */
 static void swift_turn(struct sock *sk, struct swift *sw)
 {
