@@ -7,12 +7,14 @@
 #include <net/sock.h>
 
 /* What is known of the delays of a flow that goes by them: they are the network's; so many more
- * ACKs are prompt, since the receiver was asked; the last delay may be the receiver's, who is to be
- * asked. Linux sends sixteen ACKs at once, of which the answer is one (TCP_MAX_QUICKACKS).
+ * above the target are believed, since one that was prompt was above it, too; the receiver was
+ * asked, and acknowledges the next packets at once; the last delay may be the receiver's, which is
+ * to be asked.
  */
 #define FL_LATE_NOT	0
-#define FL_LATE_PROMPT	15
-#define FL_LATE_ASK	16
+#define FL_LATE_TRUST	8
+#define FL_LATE_PROMPT	9
+#define FL_LATE_ASK	10
 /* A delay that is more by less than this part of it is not doubted, log2. */
 #define FL_LATE_PART_SHIFT	3
 
@@ -27,13 +29,25 @@ u8 fl_late_asks(struct sock *sk, u32 delay_ns, u32 target_ns);
  * @target_ns: what the flow steers to, ns
  * @fresh: it is that of a packet which was sent after the receiver was asked
  *
+ * A prompt delay says whose the doubted one was. Of 300 flows with less than a packet in flight
+ * each sees delays above and below the target by turns. Without FL_LATE_TRUST each one above it was
+ * doubted anew, and 300 flows of Swift used .75 of 100 Gbit/s instead of .83 (figure 3c). With 4 in
+ * its place they use .84, but the queue is up to 27.2 instead of 26.5 us. With 15 a reader of 64 kB
+ * each 2 ms takes 594 ms for 6 MB, three times what cubic takes (net/cc: late_readers).
+ *
  * Return: what is known now. With FL_LATE_ASK the delay is not to be believed.
  */
 static inline u8 fl_late_next(struct sock *sk, u8 late, u32 delay_ns, u32 target_ns, bool fresh)
 {
-	if (delay_ns < target_ns)
+	bool above = delay_ns >= target_ns;
+
+	if (!late)
+		return above ? fl_late_asks(sk, delay_ns, target_ns) : FL_LATE_NOT;
+	if (late < FL_LATE_PROMPT)
+		return late - (above && fresh);
+	if (!above)
 		return FL_LATE_NOT;
-	return late ? late - fresh : fl_late_asks(sk, delay_ns, target_ns);
+	return fresh ? FL_LATE_TRUST : late;
 }
 
 #endif /* FL_LATE_H */
