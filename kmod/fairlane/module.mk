@@ -22,5 +22,5 @@ fairlane-y := $(addprefix fairlane/,fl_main.o fl_profile.o fl_paths.o fl_speed.o
 		fl_prefix.o fl_lookup.o fl_sockopt.o fl_event.o fl_trace.o fl_genl.o \
 		fl_genl_flow.o fl_genl_limit.o fl_genl_policy.o fl_genl_profile.o fl_diag.o \
 		fl_telemetry.o fl_option.o fl_message.o fl_hook.o fl_owd.o fl_off.o fl_inherit.o fl_segment.o \
-		fl_late.o fl_accept.o fl_guided.o fl_tracepoint.o) \
+		fl_late.o fl_drain.o fl_accept.o fl_guided.o fl_tracepoint.o) \
 	      lib/owd.o lib/isqrt.o

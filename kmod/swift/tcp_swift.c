@@ -33,8 +33,7 @@
 #include "fairlane/fl_owd.h"
 #include "fairlane/fl_late.h"
 #include "fairlane/fl_trace.h"
-#include "lib/channel.h"
-#include "swift/core/swift.h"
+#include "swift/swift_flow.h"
 
 /* Smallest window: a packet in 1024 RTTs, see swift_min_wnd(). */
 #define SWIFT_MIN_WND		(FL_WND_ONE >> 10)
@@ -46,237 +45,10 @@
 #define SWIFT_SCALE_MAX_Q8	(100 << 8)
 /* Largest window in BDPs: the target is reached long before. */
 #define SWIFT_MAX_BDP		8
-/* Delays that are one: so many in a row, for so many round trips, within this part of a packet's
- * time, log2. A dip is over after so many round trips at most, and holds back so much of a window
- * (swift_dip_wnd()). The line has room if this part of it has, log2. Or all that a window below a
- * packet has seen for so long, 2^SWIFT_LOW_SHIFT ns, and for so many round trips: see
- * swift_longer().
- */
-#define SWIFT_SAME		8
-#define SWIFT_SAME_RTTS		4
-#define SWIFT_SAME_PART_SHIFT	3
-#define SWIFT_DIP_RTTS		8
-#define SWIFT_DIP_WND		(8 * FL_WND_ONE)
-#define SWIFT_ROOM_SHIFT	5
-#define SWIFT_LOW_SHIFT		14
-#define SWIFT_LOW		(250 * NSEC_PER_MSEC >> SWIFT_LOW_SHIFT)
-#define SWIFT_LOW_RTTS		16
-/* Longer times are not counted. */
-#define SWIFT_LOW_MOST		(U16_MAX / 2)
-/* All let the queue drain each 2^SWIFT_TURN_SHIFT ns of the wall clock, or up to 2^SWIFT_TURN_MORE
- * times that: at least 2^SWIFT_TURN_RTTS_SHIFT times as long as two base RTTs, and as what
- * SWIFT_ASK_PKTS packets take on the line. Then each sends two packets, which a receiver
- * acknowledges at once. See swift_turn().
- */
-#define SWIFT_TURN_SHIFT	27
-#define SWIFT_TURN_RTTS_SHIFT	7
-#define SWIFT_TURN_MORE		9
-#define SWIFT_ASK_WND		(2 * FL_WND_ONE)
-#define SWIFT_ASK_PKTS		128
-/* All look at their clocks within this, ns. */
-#define SWIFT_SLOT_NS		BIT(SWIFT_LOW_SHIFT + 2)
-/* Largest BDP that there is room for, packets. */
-#define SWIFT_BDP_MAX_PKTS	(BIT(20) - 1)
 /* A handshake that took longer, us, may have lost a packet and is no RTT. */
 #define SWIFT_HANDSHAKE_MAX_US	200000
 /* Base RTT until the first delay if the handshake gives none, us. */
 #define SWIFT_GUESS_US		1000
-
-/**
- * struct swift - what a flow keeps in the socket
- * @fs: settings of the socket
- * @tel: telemetry, for one-way delays; NULL = RTTs
- * @watch: telemetry, for the ACKs' TTL; NULL = nobody asks
- * @wnd: window, packets << FL_WND_SHIFT; 0 before the first ACK
- * @state: Swift's memory
- * @rtt: delay samples
- * @base_ns: smallest delay seen, as long as it is true (swift_longer()), ns
- * @low_ns: the delay that swift_longer() looks at, ns; 0: none
- * @low_at: since when, 2^SWIFT_LOW_SHIFT ns
- * @low_same: delays in a row that were that
- * @low_wait: dips that were answered, at most 15
- * @low_dip: a part of the window is held back
- * @late: what is known of late ACKs, FL_LATE_NOT and so on
- * @given: somebody has given the base RTT
- * @scaled: the target depends on the window
- * @target_ns: target delay without scaling, ns
- * @ai_wnd: additive increase, packets << FL_WND_SHIFT
- * @bdp_pkts: line rate times base RTT, packets, at least 1
- * @turn_more: how long a turn is, 2^(SWIFT_TURN_SHIFT + this) ns
- * @turn: the last turn of the wall clock that was seen, see swift_turn()
- * @hops: the same as @gen, links of the path; 0 = not known
- * @una: tp->snd_una at the last ACK
- * @gen: what these come from: settings and MSS, see swift_gen()
- * @look_at: when they were looked at last, 2^SWIFT_LOW_SHIFT ns
- * @prio: priority that they come from
- * @measures: the flow measures the line rate
- * @guess: @base_ns is no measurement: the first delay replaces it
- * @drains: all let the queue drain, see swift_turn()
- * @gso_segs: most segments in a packet
- */
-struct swift {
-	struct fl_sock *fs;
-	struct fl_tel *tel;
-	struct fl_tel *watch;
-	u64 wnd;
-	struct fl_swift_state state;
-	struct fl_rtt rtt;
-	u32 base_ns;
-	u32 low_ns;
-	u16 low_at;
-	u8 low_same : 4;
-	u8 low_wait : 4;
-	u8 low_dip : 1;
-	u8 late : 5;
-	u8 given : 1;
-	u8 scaled : 1;
-	u32 target_ns;
-	u32 ai_wnd;
-	u32 bdp_pkts : 20;
-	u32 turn_more : 4;
-	u32 turn : 1;
-	u32 hops : 7;
-	u32 una;
-	u32 gen;
-	u16 look_at;
-	u8 prio : 5;
-	u8 measures : 1;
-	u8 guess : 1;
-	u8 drains : 1;
-	u8 gso_segs;
-};
-
-/**
- * struct swift_settings - Swift's settings, /proc/sys/net/fairlane/
- * @swift_target_ns: target delay above the base RTT, ns; 0 = the PrioPlus channel
- *	of the socket's priority
- * @swift_range_ns: most that target scaling adds, ns; 0 = none
- * @swift_hop_ns: what each link of the path adds to the target, ns; 0 = nothing
- */
-struct swift_settings {
-	u32 swift_target_ns;
-	u32 swift_range_ns;
-	u32 swift_hop_ns;
-};
-
-static struct fl_setting swift_setting_table[] = {
-	FL_RESEARCH_SETTING(struct swift_settings, swift_target_ns, 0, 0, 1000000000),
-	FL_RESEARCH_SETTING(struct swift_settings, swift_range_ns, 0, 0, 1000000000),
-	FL_RESEARCH_SETTING(struct swift_settings, swift_hop_ns, 0, 0, 10000000),
-};
-
-static struct fl_settings swift_table = {
-	.owner = KBUILD_MODNAME,
-	.table = swift_setting_table,
-	.count = ARRAY_SIZE(swift_setting_table),
-};
-
-static const struct swift_settings *swift_of(const struct fl_profile *pf)
-{
-	return fl_profile_part(pf, &swift_table);
-}
-
-/* Derive target, step, BDP and trains from the profile. Context: socket lock held. */
-static void swift_configure(const struct sock *sk, struct swift *sw,
-			    const struct fl_profile *pf)
-{
-	u32 base_ns = fl_sock_base_rtt_ns(sw->fs, pf) ?: sw->base_ns;
-	u32 add_ns = READ_ONCE(swift_of(pf)->swift_target_ns);
-	u64 line_bps = fl_sock_line_bps(sk, sw->fs, pf, true);
-	u32 wire = fl_wire_bytes(sk);
-	u32 pkt_ns = fl_pkt_ns(line_bps, wire);
-	u64 bdp, turn_ns;
-
-	if (!add_ns)
-		add_ns = fl_channel_ns(sw->prio, READ_ONCE(pf->fluct_ns), READ_ONCE(pf->noise_ns),
-				       pkt_ns, base_ns);
-	sw->target_ns = fl_swift_hop_target(base_ns + add_ns,
-					    READ_ONCE(swift_of(pf)->swift_hop_ns),
-					    sw->hops);
-	sw->ai_wnd = div_u64((u64)READ_ONCE(pf->ai_bytes) << FL_WND_SHIFT,
-			     wire);
-	sw->gso_segs = fl_sock_gso_segs(sk, pf, line_bps);
-	sw->given = !!fl_sock_base_rtt_ns(sw->fs, pf);
-	sw->scaled = !!READ_ONCE(swift_of(pf)->swift_range_ns);
-	sw->measures = !!READ_ONCE(pf->line_rate_measured);
-	turn_ns = max(2ULL * base_ns, (u64)SWIFT_ASK_PKTS * pkt_ns) >>
-		  (SWIFT_TURN_SHIFT - SWIFT_TURN_RTTS_SHIFT);
-	sw->turn_more = min(fls64(turn_ns), SWIFT_TURN_MORE);
-	bdp = fl_ns_to_wnd(fl_ppn(line_bps, wire), base_ns);
-	sw->bdp_pkts = clamp_t(u64, bdp >> FL_WND_SHIFT, 1, SWIFT_BDP_MAX_PKTS);
-}
-
-/* Of what swift_configure() looks at, all that changes with settings or the MSS. */
-static u32 swift_gen(const struct sock *sk, const struct swift *sw, const struct fl_profile *pf)
-{
-	return fl_settings_gen(sw->fs, pf) + tcp_sk(sk)->mss_cache * 0x85ebca6bU;
-}
-
-/* What a full packet takes on the line, ns: of two that leave at once the second waits for so long.
- * Context: socket lock held.
- */
-static noinline u32 swift_pkt_ns(const struct sock *sk, const struct swift *sw)
-{
-	u64 line_bps = fl_sock_line_bps(sk, sw->fs, fl_profile_for(sk, sw->fs), true);
-
-	return fl_pkt_ns(line_bps, fl_wire_bytes(sk));
-}
-
-/* Who begins while others keep a queue takes that for a part of the path. Its target is above all
- * others' then, and they give way until it is alone (eight hosts at 10 Gbit/s: Jain .35 to .5; now
- * .98, net/cc: swift-joiners). So from time to time all flows are silent until the queue is
- * drained, those of hosts whose clocks agree together, and see what the path is:
- *
- *	turn of the clock -- a slot --> -- a slot ---------> all windows come back: @state.dec_ns
- *	nothing is sent                 two packets, at a
- *	                                time of one's own
- *
- * A slot is the longest of a round trip, what SWIFT_ASK_PKTS packets take on the line, and
- * SWIFT_SLOT_NS: flows that are hardly served do not know how long the queue is now. A flow with
- * less than two packets in flight has nothing to hold back, and its next ACK may be far: the
- * packets that would leave after the turn are its two. Where clocks differ by more than a slot, a
- * flow sees the queue of the others and learns nothing. PrioPlus' turns (fl_base_rtt.c) are not
- * these: struct fl_base_rtt has no room in the socket, and its flows ask with probes.
- * Once a round trip, or with each ACK. Context: ACK, socket lock held; the reference that the timer
- * has is not the last one.
- */
-static void swift_turn(struct sock *sk, struct swift *sw)
-{
-	struct tcp_sock *tp = tcp_sk(sk);
-	u64 now_ns = tp->tcp_clock_cache, slot_ns, start_ns, next_ns;
-	u64 wall_ns = ktime_to_ns(ktime_mono_to_real(ns_to_ktime(now_ns)));
-	u32 shift = SWIFT_TURN_SHIFT + sw->turn_more;
-	bool turn = (wall_ns >> shift) & 1, few = sw->wnd < SWIFT_ASK_WND;
-
-	/* who has nothing to send is silent, and what comes next need not wait */
-	if (sw->given || sw->drains || !sw->wnd || !tcp_send_head(sk) || (turn == sw->turn && !few))
-		return;
-	slot_ns = max3((u64)SWIFT_SLOT_NS, (u64)SWIFT_ASK_PKTS * swift_pkt_ns(sk, sw),
-		       (u64)(tp->srtt_us >> 3) * NSEC_PER_USEC);
-	start_ns = now_ns - (wall_ns & (BIT_ULL(shift) - 1));
-	if (turn == sw->turn) {
-		start_ns += BIT_ULL(shift);
-		/* two more packets may leave before the next ACK comes */
-		next_ns = max(tp->tcp_wstamp_ns, now_ns) + slot_ns +
-			  div64_ul(tp->mss_cache * (u64)NSEC_PER_SEC,
-				   max(READ_ONCE(sk->sk_pacing_rate), 1UL));
-		if (next_ns < start_ns)
-			return;
-		turn = !turn;
-	}
-	sw->turn = turn;
-	/* a flow that was idle at that time is too late */
-	if ((s64)(now_ns - start_ns) > (s64)(slot_ns + BIT(SWIFT_LOW_SHIFT)))
-		return;
-	sw->drains = 1;
-	sw->low_dip = 0;
-	sw->low_same = 0;
-	sw->state.dec_ns = start_ns + 2 * slot_ns;
-	tp->tcp_wstamp_ns = start_ns + slot_ns + mul_u64_u32_shr(slot_ns, get_random_u32(), 32);
-	/* the stack's timer waits for the packet that would have been next; it holds the socket */
-	if (hrtimer_try_to_cancel(&tp->pacing_timer) == 1)
-		__sock_put(sk);
-}
 
 /* Has anything changed that swift_configure() looks at? Then redo it. Once a round trip, when
  * nothing is in flight, or with a base RTT that is shorter than all before: @delay_ns, ns; 0: none.
@@ -397,19 +169,6 @@ static void swift_init(struct sock *sk)
 	}
 }
 
-/* What is left of a window in a dip (swift_longer()): a quarter, since others fill the room of a
- * few packets in a round trip: with a quarter held back one of two flows had the line (net/cc:
- * two-of-swift). Of a large window eight packets or a quarter are held back: with three quarters
- * an RTT of 1 ms fell to 331 us (settings). A flow of few packets keeps one, or a half.
- * Context: ACK, socket lock held. Return: packets << FL_WND_SHIFT.
- */
-static u64 swift_dip_wnd(u64 wnd)
-{
-	u64 less = min_t(u64, wnd - (wnd >> 2), SWIFT_DIP_WND);
-
-	return max(wnd - max(less, wnd >> 2), min_t(u64, wnd >> 1, FL_WND_ONE));
-}
-
 /* Put the window into the socket where it is a small one, part of it is held back, or one-way
  * delays steer. Of a one-way delay the window is what fills that; the same rate fills the rest of
  * the round trip. Context: ACK, socket lock held.
@@ -424,8 +183,8 @@ static noinline void swift_apply(struct sock *sk, const struct swift *sw,
 		return;
 	if (sw->low_dip)
 		wnd = swift_dip_wnd(wnd);
-	if (sw->drains)
-		wnd = SWIFT_ASK_WND;
+	if (sw->drain.on)
+		wnd = FL_DRAIN_WND;
 	if (!s->delay_ns || s->rtt_ns <= s->delay_ns) {
 		swift_put(sk, wnd, s->delay_ns ?: sw->base_ns);
 		return;
@@ -435,140 +194,6 @@ static noinline void swift_apply(struct sock *sk, const struct swift *sw,
 		       max_t(u32, s->delay_ns >> 10, 1));
 	swift_put(sk, wnd, s->rtt_ns);
 	fl_owd_pace(sk, wnd, base_ns, extra_ns);
-}
-
-/* The delay is that of a path which is longer than was believed. Context: ACK, socket lock held. */
-static void swift_begin_anew(const struct sock *sk, struct swift *sw)
-{
-	sw->base_ns = sw->low_ns;
-	sw->low_ns = 0;
-	sw->low_dip = 0;
-	sw->low_wait = 0;
-	swift_configure(sk, sw, fl_profile_for(sk, sw->fs));
-	/* no BDP: a line that is told too fast would be filled again and again */
-	sw->wnd = max(sw->wnd, (u64)min_t(u32, sw->bdp_pkts, TCP_INIT_CWND) << FL_WND_SHIFT);
-}
-
-/* Would what is in flight leave room on the line that was told? Else the delay is the flow's own.
- * Context: ACK, socket lock held.
- */
-static bool swift_leaves_room(const struct sock *sk, const struct swift *sw)
-{
-	u64 line_bps = fl_sock_line_bps(sk, sw->fs, fl_profile_for(sk, sw->fs), true);
-	u64 full = fl_ns_to_wnd(fl_ppn(line_bps, fl_wire_bytes(sk)), sw->low_ns);
-
-	return sw->wnd < full - (full >> SWIFT_ROOM_SHIFT);
-}
-
-/* Part of the window is held back. What was sent before has come after a round trip. Is the
- * delay what it was?
- * @low: since then, @rtt: a round trip, both in 2^SWIFT_LOW_SHIFT ns; @part_ns: of a packet's
- * time; @rtt_ns: as swift_longer().
- * Context: ACK, socket lock held. Return: yes.
- */
-static bool swift_dipped(struct swift *sw, u16 low, u32 rtt, u32 part_ns, u32 rtt_ns)
-{
-	if (low <= rtt + 1)
-		return false;
-	if (rtt_ns && rtt_ns + part_ns >= sw->low_ns && rtt_ns <= sw->low_ns + part_ns)
-		return true;
-	if ((rtt_ns && rtt_ns < sw->low_ns) ||
-	    low > min_t(u32, SWIFT_DIP_RTTS * (rtt + 1), SWIFT_LOW_MOST)) {
-		sw->low_wait = min(sw->low_wait + 1, 15);
-		sw->low_dip = 0;
-		sw->low_ns = 0;
-	}
-	return false;
-}
-
-/* A path that is longer than was believed looks like a queue that does not end: it has more links
- * than swift_start() takes it for, or the route is another one. Two things tell of it.
- * A queue is packets that come and go, and a queue answers to what is sent. So where delays in a
- * row are one, within a part of a packet's time, and the line that was told has room, a part of
- * the window is held back for a round trip or two (swift_dip_wnd()): if the delay is the same then,
- * it is the path's. Where others fill the room meanwhile, their queue is taken for the path.
- * Each time that the queue has answered the next dip waits twice as long, and one that had to wait
- * for a second does not come.
- * A flow with less than a packet in a round trip has nothing in a queue, and nothing to hold back:
- * delays that are one are the path's. If no delay has met the target for a quarter of a second, the
- * least of them is the base RTT. It is, too, below a higher
- * priority that leaves nothing for as long: the flow has a part of the line then, until it sees a
- * shorter delay.
- * @target_ns: the target with scaling, @rtt_ns: the delay of full packets, ns; 0 = none.
- * Context: ACK, socket lock held. Return: has the base RTT changed?
- */
-static bool swift_longer(struct sock *sk, struct swift *sw, const struct fl_sample *s,
-			 u32 target_ns, u32 rtt_ns)
-{
-	u32 part_ns = sw->base_ns >> (SWIFT_SAME_PART_SHIFT + __fls(sw->bdp_pkts)), rtt;
-	u16 now_at = s->now_ns >> SWIFT_LOW_SHIFT, low;
-	bool below = sw->wnd < FL_WND_ONE, longer = false, same;
-
-	if ((s->delay_ns && s->delay_ns <= sw->base_ns + part_ns) || sw->given) {
-		sw->low_ns = 0;
-		sw->low_dip = 0;
-		return false;
-	}
-	low = now_at - sw->low_at;
-	rtt = sw->low_ns >> SWIFT_LOW_SHIFT;
-	if (sw->low_dip) {
-		longer = swift_dipped(sw, low, rtt, part_ns, rtt_ns);
-	} else if (rtt_ns) {
-		same = sw->low_ns && rtt_ns - sw->low_ns + part_ns <= 2 * part_ns;
-		if (!sw->low_ns || (below ? s->delay_ns <= target_ns : !same)) {
-			sw->low_ns = rtt_ns;
-			sw->low_at = now_at;
-			low = 0;
-		}
-		sw->low_ns = min(sw->low_ns, rtt_ns);
-		sw->low_same = same ? min(sw->low_same + 1, SWIFT_SAME) : 0;
-		longer = below && low > SWIFT_LOW &&
-			 low > min_t(u32, SWIFT_LOW_RTTS * rtt, SWIFT_LOW_MOST);
-		if (!longer && sw->low_same == SWIFT_SAME &&
-		    low > (u64)(SWIFT_SAME_RTTS * (rtt + 1)) << sw->low_wait) {
-			longer = below;
-			sw->low_dip = !below && swift_leaves_room(sk, sw);
-			sw->low_at = now_at;
-		}
-	}
-	if (longer)
-		swift_begin_anew(sk, sw);
-	return longer;
-}
-
-/* The two packets of a turn are acknowledged, or late: a delay below the base RTT is the new
- * base RTT. All windows come back at once; for a round trip their queue says nothing.
- * @rtt_ns: the delay of full packets, ns; 0 = none. Context: ACK, socket lock held.
- * Return: has the base RTT changed?
- */
-static noinline bool swift_drained(struct sock *sk, struct swift *sw, const struct fl_sample *s,
-				   u32 rtt_ns)
-{
-	struct tcp_sock *tp = tcp_sk(sk);
-	u64 back_ns = sw->state.dec_ns;
-	u32 pkt_ns = swift_pkt_ns(sk, sw), gap_ns;
-	bool asked = rtt_ns && !tp->packets_out && tp->tcp_wstamp_ns <= s->now_ns &&
-		     tp->tcp_wstamp_ns < back_ns;
-
-	if (s->now_ns < back_ns && !asked)
-		return false;
-	sw->drains = 0;
-	sw->state.dec_ns = max(back_ns, s->now_ns) + 1;
-	tp->tcp_wstamp_ns = max(tp->tcp_wstamp_ns, back_ns);
-	if (!asked)
-		return false;
-	/* the second of two has waited for the first */
-	gap_ns = (u32)s->now_ns - rtt_ns - sw->rtt.sent[0].sent_ns;
-	if (s->acked_pkts == 2 && sw->rtt.count && gap_ns < pkt_ns)
-		rtt_ns -= min(pkt_ns - gap_ns, rtt_ns - 1);
-	if (rtt_ns > sw->base_ns + (pkt_ns >> SWIFT_SAME_PART_SHIFT))
-		return false;
-	sw->low_ns = 0;
-	if (rtt_ns >= sw->base_ns)
-		return false;
-	sw->base_ns = rtt_ns;
-	swift_configure(sk, sw, fl_profile_for(sk, sw->fs));
-	return true;
 }
 
 /* A late ACK is no queue. A receiver keeps the ACK of a packet that came alone. With a window of
@@ -723,7 +348,7 @@ static void swift_cong_control(FL_CONG_CONTROL_ARGS)
 	if (late)
 		s.delay_ns = min(s.delay_ns, sw->base_ns);
 	target_ns = swift_target_ns(sk, sw);
-	if (unlikely(sw->drains)) {
+	if (unlikely(sw->drain.on)) {
 		if (swift_drained(sk, sw, &s, late ? 0 : rtt_ns))
 			target_ns = swift_target_ns(sk, sw);
 	} else if (!swift_doubt(sk, sw, &s, target_ns) && !late &&
@@ -731,11 +356,11 @@ static void swift_cong_control(FL_CONG_CONTROL_ARGS)
 		target_ns = swift_target_ns(sk, sw);
 	}
 	max_wnd = max_t(u64, (u64)SWIFT_MAX_BDP * sw->bdp_pkts, 16) << FL_WND_SHIFT;
-	if (!sw->low_dip && !sw->drains && s.delay_ns)
+	if (!sw->low_dip && !sw->drain.on && s.delay_ns)
 		fl_swift_ack(&sw->state, target_ns, sw->ai_wnd,
 			     swift_min_wnd(max(s.rtt_ns, s.delay_ns)), max_wnd, &sw->wnd, &s);
 	trace_fl_delay_update(sk, s.delay_ns, target_ns, (sw->wnd * 1000) >> FL_WND_SHIFT);
-	if (likely(!sw->low_dip && !sw->drains && !sw->tel && sw->wnd >= 2 * FL_WND_ONE))
+	if (likely(!sw->low_dip && !sw->drain.on && !sw->tel && sw->wnd >= 2 * FL_WND_ONE))
 		fl_set_wnd(tp, sw->wnd >> FL_WND_SHIFT, ~0UL);
 	else
 		swift_apply(sk, sw, &s, base_ns);
