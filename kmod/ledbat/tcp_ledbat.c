@@ -32,6 +32,7 @@
 #include "compat/compat.h"
 #include "lib/channel.h"
 #include "ledbat/core/ledbat.h"
+#include "fairlane/fl_drain.h"
 #include "fairlane/fl_late.h"
 #include "fairlane/fl_sock.h"
 #include "fairlane/fl_trace.h"
@@ -81,6 +82,7 @@ static const struct ledbat_settings *ledbat_of(const struct fl_profile *pf)
  * @owd_base: smallest one-way delays, ticks
  * @clock: the peer's time stamp clock
  * @asked_ns: when the receiver was asked last, monotonic ns
+ * @back_ns: when the windows came back after a turn of the clock, monotonic ns
  * @una: tp->snd_una at the last ACK
  * @base_ns: base RTT, ns; 0 = not known yet
  * @target_ns: target above it, ns
@@ -92,6 +94,7 @@ static const struct ledbat_settings *ledbat_of(const struct fl_profile *pf)
  * @slow: in slow start
  * @one_way: the last delay was one-way
  * @late: what is known of late ACKs, FL_LATE_NOT and so on
+ * @drain: turns of the wall clock, at which all let the queue drain
  * @rcu: readers of ledbat_info() do not hold the socket lock
  */
 struct ledbat_flow {
@@ -104,6 +107,7 @@ struct ledbat_flow {
 	struct fl_ledbat_base owd_base;
 	struct fl_ledbat_clock clock;
 	u64 asked_ns;
+	u64 back_ns;
 	u32 una;
 	u32 base_ns;
 	u32 target_ns;
@@ -115,6 +119,7 @@ struct ledbat_flow {
 	bool slow;
 	bool one_way;
 	u8 late;
+	struct fl_drain drain;
 	struct rcu_head rcu;
 };
 
@@ -325,6 +330,27 @@ static void ledbat_doubt(struct sock *sk, struct ledbat_flow *fl, struct fl_samp
 		s->delay_ns = 0;
 }
 
+/* The latecomer of RFC 6817 (section 4.4) takes the queue of those who are there for its path. So
+ * all let it drain together from time to time (fl_drain.c), where nobody has given the base RTT.
+ * @rtt_ns: the RTT of full packets, ns; 0 = none. Context: ACK, socket lock held.
+ */
+static void ledbat_turn(struct sock *sk, struct ledbat_flow *fl, const struct fl_profile *pf,
+			struct fl_sample *s, u32 rtt_ns)
+{
+	if (fl->drain.on) {
+		rtt_ns = fl_drain_seen(sk, &fl->drain, s, &fl->rtt, rtt_ns, fl->pkt_ns,
+				       &fl->back_ns);
+		if (rtt_ns)
+			fl_ledbat_base_add(&fl->rtt_base, s->now_ns, rtt_ns);
+	} else if (fl_drain_due(sk, &fl->drain, fl->wnd) && !fl_sock_base_rtt_ns(fl->fs, pf)) {
+		/* the queue is as long as the target */
+		fl->drain.more = fl_drain_more(fl->base_ns + fl->target_ns, fl->pkt_ns);
+		fl_drain_begin(sk, &fl->drain, fl->pkt_ns, &fl->back_ns);
+	}
+	if (fl->drain.on || s->now_ns - s->delay_ns < fl->back_ns)
+		s->delay_ns = 0;
+}
+
 /* Context: each ACK of new data, softirq or backlog, socket lock held. */
 static void ledbat_cong_control(FL_CONG_CONTROL_ARGS)
 {
@@ -337,6 +363,7 @@ static void ledbat_cong_control(FL_CONG_CONTROL_ARGS)
 	};
 	const struct fl_profile *pf;
 	struct fl_target t;
+	u32 rtt_ns;
 	bool full;
 
 	if (!fl) {
@@ -347,18 +374,19 @@ static void ledbat_cong_control(FL_CONG_CONTROL_ARGS)
 	}
 	pf = fl_profile_for(sk, fl->fs);
 	full = fl_full_packets(sk, fl_acked_bytes(sk, &fl->una), s.acked_pkts);
-	s.delay_ns = ledbat_delay(sk, fl, pf, fl_rtt_sample(sk, &fl->rtt, rs),
-				  full);
+	rtt_ns = fl_rtt_sample(sk, &fl->rtt, rs);
+	s.delay_ns = ledbat_delay(sk, fl, pf, rtt_ns, full);
+	ledbat_turn(sk, fl, pf, &s, full ? rtt_ns : 0);
 	ledbat_limits(fl, tp->packets_out + s.acked_pkts, &t);
 	if (s.delay_ns)
 		ledbat_doubt(sk, fl, &s, t.target_ns);
-	if (fl->slow)
+	if (fl->slow && !fl->drain.on)
 		fl->slow = fl_ledbat_slow_start(&fl->state, &t, &fl->wnd, &s);
-	else
+	else if (!fl->slow)
 		fl_ledbat_ops.on_ack(&fl->state, &t, &fl->wnd, &s);
 	trace_fl_delay_update(sk, s.delay_ns, t.target_ns,
 			      (fl->wnd * 1000) >> FL_WND_SHIFT);
-	fl_apply_wnd(sk, fl->wnd, 0, fl->base_ns);
+	fl_apply_wnd(sk, fl->drain.on ? FL_DRAIN_WND : fl->wnd, 0, fl->base_ns);
 	ledbat_take_over(sk, fl, pf);
 	fl_rtt_remember(sk, &fl->rtt);
 }
