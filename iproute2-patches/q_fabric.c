@@ -90,8 +90,7 @@ static int parse_option(const struct fabric_option *option, int argc, char **arg
 			continue;
 		if (!option->parse) {
 			if (option->flag == FABRIC_FLAG_PRESENT)
-				addattr_l(n, FABRIC_OPTIONS_MAX_BYTES, option->type,
-					  NULL, 0);
+				fabric_put(n, option->type, NULL, 0);
 			else
 				fabric_put_u8(n, option->type, option->flag);
 			return 1;
@@ -135,7 +134,7 @@ static int parse_band(int argc, char **argv, struct nlmsghdr *n)
 		return fabric_bad("band", NULL);
 	if (fabric_get_band(&band, argv[1]) || band == FABRIC_MAP_DEFAULT)
 		return fabric_bad("band", argv[1]);
-	nest = addattr_nest(n, FABRIC_OPTIONS_MAX_BYTES, (1 + band) | NLA_F_NESTED);
+	nest = fabric_nest(n, 1 + band);
 	used = parse_band_options(argc - 2, argv + 2, n);
 	if (used < 0)
 		return used;
@@ -149,8 +148,7 @@ static int parse_bands(int argc, char **argv, struct nlmsghdr *n)
 	struct rtattr *nest;
 	int used;
 
-	nest = addattr_nest(n, FABRIC_OPTIONS_MAX_BYTES,
-			    TCA_FABRIC_BAND_OPTIONS | NLA_F_NESTED);
+	nest = fabric_nest(n, TCA_FABRIC_BAND_OPTIONS);
 	while (argc > 0) {
 		if (strcmp(*argv, "band")) {
 			fprintf(stderr,
@@ -386,7 +384,7 @@ static int parse_preset(int argc, char **argv, struct nlmsghdr *n, const char *d
 	if (!line.segs)
 		line.segs = line.rate_bps > PRESET_FAST_BPS ? PRESET_FAST_SEGS : 1;
 
-	addattr_l(n, FABRIC_OPTIONS_MAX_BYTES, TCA_FABRIC_ANEW, NULL, 0);
+	fabric_put(n, TCA_FABRIC_ANEW, NULL, 0);
 	snprintf(text, sizeof(text), "%s", preset->port);
 	count = preset_words(text, words, &line);
 	i = parse_port(count, words, n);
@@ -443,7 +441,7 @@ static int fabric_parse_opt(struct qdisc_util *qu, int argc, char **argv,
 	int used;
 
 	(void)qu;
-	nest = addattr_nest(n, FABRIC_OPTIONS_MAX_BYTES, TCA_OPTIONS | NLA_F_NESTED);
+	nest = fabric_begin(n);
 	if (argc > 0 && !strcmp(*argv, "preset")) {
 		if (parse_preset(argc, argv, n, dev))
 			return -1;
@@ -454,8 +452,7 @@ static int fabric_parse_opt(struct qdisc_util *qu, int argc, char **argv,
 		if (used < argc && parse_bands(argc - used, argv + used, n))
 			return -1;
 	}
-	addattr_nest_end(n, nest);
-	return 0;
+	return fabric_end(n, nest);
 }
 
 static int fabric_parse_copt(struct qdisc_util *qu, int argc, char **argv,
@@ -466,7 +463,7 @@ static int fabric_parse_copt(struct qdisc_util *qu, int argc, char **argv,
 
 	(void)qu;
 	(void)dev;
-	nest = addattr_nest(n, FABRIC_OPTIONS_MAX_BYTES, TCA_OPTIONS | NLA_F_NESTED);
+	nest = fabric_begin(n);
 	used = parse_band_options(argc, argv, n);
 	if (used < 0)
 		return -1;
@@ -477,8 +474,7 @@ static int fabric_parse_copt(struct qdisc_util *qu, int argc, char **argv,
 		explain_class();
 		return -1;
 	}
-	addattr_nest_end(n, nest);
-	return 0;
+	return fabric_end(n, nest);
 }
 
 struct qdisc_util fabric_qdisc_util = {

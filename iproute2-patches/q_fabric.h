@@ -34,7 +34,9 @@ extern const char * const fabric_queue_names[__FABRIC_QUEUE_MAX];
 extern const char * const fabric_role_names[__FABRIC_ROLE_MAX];
 extern const char * const fabric_form_names[__FABRIC_FLOW_MAX];
 
+/* Of tc's requests, header included: it has 64 KiB for those of qdiscs, 4 for those of classes. */
 #define FABRIC_OPTIONS_MAX_BYTES 8192
+#define FABRIC_CLASS_OPTIONS_MAX_BYTES 4096
 
 /* An option's words are at argv, its values from argv[1] on. Returns how many
  * values it took, or -1 if argv[1] is bad.
@@ -64,7 +66,11 @@ extern const struct fabric_option fabric_band_options[];
 int fabric_bad(const char *option, const char *value);
 int fabric_parse_rate(uint64_t *rate_bps, const char *text);
 int fabric_get_band(uint8_t *band, const char *text);
+void fabric_put(struct nlmsghdr *n, int type, const void *data, int bytes);
 void fabric_put_u8(struct nlmsghdr *n, int type, uint8_t value);
+struct rtattr *fabric_nest(struct nlmsghdr *n, int type);
+struct rtattr *fabric_begin(struct nlmsghdr *n);
+int fabric_end(struct nlmsghdr *n, struct rtattr *nest);
 
 /* q_fabric_print.c */
 int fabric_print_opt(struct qdisc_util *qu, FILE *f, struct rtattr *opt);

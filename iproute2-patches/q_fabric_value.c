@@ -58,19 +58,61 @@ int fabric_bad(const char *option, const char *value)
 	return -1;
 }
 
+/* How long a request may become. */
+static int request_bytes(const struct nlmsghdr *n)
+{
+	return n->nlmsg_type == RTM_NEWTCLASS ? FABRIC_CLASS_OPTIONS_MAX_BYTES :
+						FABRIC_OPTIONS_MAX_BYTES;
+}
+
+/* Something had no room in the request: it is not to be sent. */
+static bool full;
+
+/* Appends an attribute. */
+void fabric_put(struct nlmsghdr *n, int type, const void *data, int bytes)
+{
+	full |= addattr_l(n, request_bytes(n), type, data, bytes) < 0;
+}
+
+/* Begins a list of attributes, which addattr_nest_end() ends. */
+struct rtattr *fabric_nest(struct nlmsghdr *n, int type)
+{
+	uint32_t before = n->nlmsg_len;
+	struct rtattr *nest = addattr_nest(n, request_bytes(n), type | NLA_F_NESTED);
+
+	full |= n->nlmsg_len == before;
+	return nest;
+}
+
+/* Begins the options of a request. */
+struct rtattr *fabric_begin(struct nlmsghdr *n)
+{
+	full = false;
+	return fabric_nest(n, TCA_OPTIONS);
+}
+
+/* Ends them. Returns 0, -1 after a complaint. */
+int fabric_end(struct nlmsghdr *n, struct rtattr *nest)
+{
+	addattr_nest_end(n, nest);
+	if (full)
+		fprintf(stderr, "fabric: too many options\n");
+	return full ? -1 : 0;
+}
+
 void fabric_put_u8(struct nlmsghdr *n, int type, uint8_t value)
 {
-	addattr_l(n, FABRIC_OPTIONS_MAX_BYTES, type, &value, sizeof(value));
+	fabric_put(n, type, &value, sizeof(value));
 }
 
 static void put_u32(struct nlmsghdr *n, int type, uint32_t value)
 {
-	addattr_l(n, FABRIC_OPTIONS_MAX_BYTES, type, &value, sizeof(value));
+	fabric_put(n, type, &value, sizeof(value));
 }
 
 static void put_u64(struct nlmsghdr *n, int type, uint64_t value)
 {
-	addattr_l(n, FABRIC_OPTIONS_MAX_BYTES, type, &value, sizeof(value));
+	fabric_put(n, type, &value, sizeof(value));
 }
 
 static int get_bytes(unsigned int *bytes, const char *text)
@@ -189,7 +231,7 @@ static int value_priomap(int argc, char **argv, struct nlmsghdr *n, int type)
 	int i;
 
 	if (!strcmp(argv[1], "off")) {
-		addattr_l(n, FABRIC_OPTIONS_MAX_BYTES, type, NULL, 0);
+		fabric_put(n, type, NULL, 0);
 		return 1;
 	}
 	memset(map, FABRIC_MAP_DEFAULT, sizeof(map));
@@ -199,7 +241,7 @@ static int value_priomap(int argc, char **argv, struct nlmsghdr *n, int type)
 	}
 	if (!i)
 		return -1;
-	addattr_l(n, FABRIC_OPTIONS_MAX_BYTES, type, map, sizeof(map));
+	fabric_put(n, type, map, sizeof(map));
 	return i;
 }
 
@@ -251,7 +293,7 @@ static int value_dscp(int argc, char **argv, struct nlmsghdr *n, int type)
 	int i;
 
 	if (!strcmp(argv[1], "off")) {
-		addattr_l(n, FABRIC_OPTIONS_MAX_BYTES, type, NULL, 0);
+		fabric_put(n, type, NULL, 0);
 		return 1;
 	}
 	memset(map, FABRIC_MAP_DEFAULT, sizeof(map));
@@ -261,7 +303,7 @@ static int value_dscp(int argc, char **argv, struct nlmsghdr *n, int type)
 	}
 	if (i == 1)
 		return -1;
-	addattr_l(n, FABRIC_OPTIONS_MAX_BYTES, type, map, sizeof(map));
+	fabric_put(n, type, map, sizeof(map));
 	return i - 1;
 }
 
@@ -275,7 +317,7 @@ static int value_buffer(int argc, char **argv, struct nlmsghdr *n, int type)
 			FABRIC_BUFFER_NAME_LEN - 1);
 		return -1;
 	}
-	addattr_l(n, FABRIC_OPTIONS_MAX_BYTES, type, name, strlen(name) + 1);
+	fabric_put(n, type, name, strlen(name) + 1);
 	if (!*name || argc < 3 || *argv[2] < '0' || *argv[2] > '9')
 		return 1;
 	if (get_size(&bytes, argv[2]))

@@ -54,6 +54,7 @@ static int parse(struct message *m, char *const *words, int count, bool class)
 
 	memset(m, 0, sizeof(*m));
 	m->n.nlmsg_len = NLMSG_HDRLEN;
+	m->n.nlmsg_type = class ? RTM_NEWTCLASS : RTM_NEWQDISC;
 	for (i = 0; i < count; i++)
 		argv[i] = strdup(words[i]);
 	result = (class ? fabric_parse_copt : fabric_parse_opt)
@@ -233,6 +234,36 @@ TEST(fuzz_command_lines)
 	CHECK_GT(refused, 1000U);
 	CHECK_EQ(silent, 0U);
 	CHECK_EQ(overflows, 0U);
+}
+
+/* The same option so often that they fit, and then do not: what has no room in tc's request is
+ * not left out, and nothing is written behind it.
+ */
+TEST(more_options_than_fit)
+{
+	static const struct {
+		const char *word;
+		int count;
+		bool class;
+		int result;
+	} lines[] = {
+		{ "split-gso", 900, false, 0 }, { "split-gso", 1100, false, -1 },
+		{ "strict", 1000, true, 0 }, { "strict", 1100, true, -1 },
+	};
+	static struct message m;
+	char *words[1100];
+	unsigned int i, k;
+
+	for (i = 0; i < ARRAY_SIZE(lines); i++) {
+		unsigned int before = complaints;
+
+		for (k = 0; k < ARRAY_SIZE(words); k++)
+			words[k] = (char *)lines[i].word;
+		CHECK_EQ(parse(&m, words, lines[i].count, lines[i].class), lines[i].result);
+		CHECK_EQ(complaints - before, (unsigned int)-lines[i].result);
+		CHECK(m.n.nlmsg_len <= (lines[i].class ? 4096 : sizeof(m)));
+	}
+	overflows = 0;
 }
 
 /* What the kernel tells of a port. */
