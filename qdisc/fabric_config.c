@@ -309,7 +309,7 @@ static void fabric_line_apply(struct Qdisc *sch,
 	q->flying_max_bytes = min_t(u64, U32_MAX,
 				    mul_u64_u64_div_u64(line->delay_ns,
 							line->rate_bps,
-							8 * NSEC_PER_SEC));
+							8ULL * NSEC_PER_SEC));
 	q->overhead_bytes = line->overhead_bytes;
 	q->mpu_bytes = line->mpu_bytes;
 	if (q->sending)

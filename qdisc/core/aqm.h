@@ -100,7 +100,7 @@ static inline u32 fabric_smooth(u32 old, u32 value, u64 dt_ns, u32 tau_ns)
 
 	if (dt_ns >= tau_ns)
 		return value;
-	return old + (s32)(step * (s64)dt_ns / tau_ns);
+	return old + (s32)div_s64(step * (s64)dt_ns, tau_ns);
 }
 
 /**

@@ -56,8 +56,7 @@ static inline void fabric_line_set_rate(struct fabric_line *line, u64 rate_bps,
 	} else if (line->finish_ns >= now_ns) {
 		ps = (line->finish_ns - now_ns) * 1000 + line->finish_ps;
 		ps = mul_u64_u64_div_u64(ps, old_bps, rate_bps);
-		line->finish_ns = now_ns + ps / 1000;
-		line->finish_ps = ps % 1000;
+		line->finish_ns = now_ns + div_u64_rem(ps, 1000, &line->finish_ps);
 	}
 }
 
@@ -116,8 +115,7 @@ static inline u64 fabric_line_start(struct fabric_line *line, u64 ready_ns,
 	ps = div64_u64_rem(bytes * FABRIC_PS_PER_BYTE_SEC + line->rem,
 			   line->rate_bps, &rem) + line->finish_ps;
 	line->rem = rem;
-	line->finish_ns += ps / 1000;
-	line->finish_ps = ps % 1000;
+	line->finish_ns += div_u64_rem(ps, 1000, &line->finish_ps);
 	return start_ns;
 }
 

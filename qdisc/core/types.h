@@ -26,6 +26,17 @@
 #define NSEC_PER_SEC	1000000000L
 #endif
 
+static inline s64 div_s64(s64 dividend, s32 divisor)
+{
+	return dividend / divisor;
+}
+
+static inline u64 div_u64_rem(u64 dividend, u32 divisor, u32 *remainder)
+{
+	*remainder = dividend % divisor;
+	return dividend / divisor;
+}
+
 /* Quotient and remainder of an unsigned division. */
 static inline u64 div64_u64_rem(u64 dividend, u64 divisor, u64 *remainder)
 {

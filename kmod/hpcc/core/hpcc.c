@@ -83,7 +83,7 @@ void hp_par_init(struct hp_par *par, const struct hp_conf *cf)
 	par->step_bytes = div_u64(par->whole_bytes, 1000) * max_t(u32, 1000 - eta, 1);
 	par->step_bytes = clamp_t(u64, par->step_bytes, 1, par->max_bytes);
 	/* 1 / (2 w^(1/4)) (6): below 2^20 * 2^20 */
-	root = fl_isqrt(((u64)weight << (2 * HP_ROOT_SHIFT)) / HP_WEIGHT_ONE_MILLI);
+	root = fl_isqrt(div_u64((u64)weight << (2 * HP_ROOT_SHIFT), HP_WEIGHT_ONE_MILLI));
 	root = fl_isqrt((u64)root << HP_ROOT_SHIFT);
 	par->cut_q10 = min_t(u32, (BIT(HP_CUT_SHIFT + HP_ROOT_SHIFT) >> 1) / root,
 			     BIT(HP_CUT_SHIFT) - (BIT(HP_CUT_SHIFT) >> HP_TIMEOUT_SHIFT));
