@@ -28,7 +28,8 @@
 #define FABRIC_TICK_MIN_NS	20000
 /* Between ticks so many one-hop RTTs pass: a frame and its answer come in time. */
 #define FABRIC_TICK_HOPS	4
-#define FABRIC_TICK_MAX_NS	(NSEC_PER_SEC / 100)
+/* A neighbour of the shortest tick waits for 255 of them at most: it is told again before that. */
+#define FABRIC_TICK_MAX_NS	(255 * FABRIC_TICK_MIN_NS / 2)
 #define FABRIC_MOVES_MAX	64	/* parked packets that move at a time */
 #define FABRIC_FRAMES_AT_ONCE	64
 #define FABRIC_FRAMES_MAX	1024
@@ -587,6 +588,7 @@ static struct fabric_isolate *fabric_isolate_make(struct net *net, u32 id)
 		return NULL;
 	}
 	iso->net = net;
+	iso->tick_max_ns = FABRIC_TICK_MAX_NS;
 	spin_lock_init(&iso->lock);
 	memset(iso->by_ifindex, PYR_NONE, sizeof(iso->by_ifindex));
 	tasklet_setup(&iso->sender, fabric_isolate_send);
@@ -635,17 +637,28 @@ static struct fabric_isolate_port *fabric_isolate_at(struct fabric_isolate *iso,
 	return iso ? iso->port[port] : NULL;
 }
 
+/* Time between ticks with one port more: that of the slowest one, but what a port tells holds for
+ * longer. Context: the switch's lock.
+ */
+static void fabric_isolate_set_tick(struct fabric_isolate *iso, const struct fabric_isolate_port *p)
+{
+	u64 tick_ns = (u64)p->config.hop_rtt_ns * FABRIC_TICK_HOPS;
+	u64 hold_ns = pfc_hold_ns(PFC_QUANTA_MAX, p->settings.speed_bps);
+
+	if (p->settings.queue == FABRIC_QUEUE_PFC)
+		iso->tick_max_ns = clamp_t(u64, hold_ns / 2, FABRIC_TICK_MIN_NS, iso->tick_max_ns);
+	iso->sw.config.tick_ns = clamp_t(u64, tick_ns, iso->sw.config.tick_ns, FABRIC_TICK_MAX_NS);
+	iso->sw.config.tick_ns = min(iso->sw.config.tick_ns, iso->tick_max_ns);
+}
+
 /* The port gets its place in the switch. Context: fabric_isolates_mutex. */
 static void fabric_isolate_plug(struct fabric_isolate_port *p)
 {
 	struct fabric_isolate *iso = p->iso;
-	u64 tick_ns = (u64)p->config.hop_rtt_ns * FABRIC_TICK_HOPS;
 
 	spin_lock_bh(&iso->lock);
 	pyr_port_up(&iso->sw, p->index, &p->config);
-	if (tick_ns > iso->sw.config.tick_ns)
-		iso->sw.config.tick_ns = min_t(u64, tick_ns,
-					       FABRIC_TICK_MAX_NS);
+	fabric_isolate_set_tick(iso, p);
 	iso->port[p->index] = p;
 	WRITE_ONCE(iso->ifindex[p->index], p->ifindex);
 	WRITE_ONCE(iso->by_ifindex[p->ifindex & FABRIC_IFINDEX_MASK], p->index);

@@ -410,6 +410,39 @@ test_pfc_pauses_who_fills_it()
 	expect "resumed, the packets are gone" "$(sw .pfc_resume_sent)" -eq 2
 }
 
+# A line of ten milliseconds makes the switch's time slow. What it says still holds until it is said
+# again: a neighbour waits for 255 ticks of its own at most, 5.1 ms, and a frame of pfc says 65535
+# quanta at most, 3.36 ms at 10 Gbit/s.
+test_pauses_of_slow_switches_hold()
+{
+	# held QUEUE SPEED COUNTER US: packets wait at e0, and so the neighbour at e1 is paused
+	held()
+	{
+		net
+		for i in 0 1; do
+			tc -n fa qdisc add dev e$i root handle 1: fabric limit 1mb switch 1 \
+				switch-port $i frames both speed "$2" hop-rtt 10ms \
+				band 1 queue "$1" rate 1kbit
+		done
+		ip netns exec fa sysctl -q -w net.ipv4.ip_forward=1
+		ip -n fa neigh replace 10.0.0.77 lladdr 02:00:00:00:00:77 dev e0
+		ip -n fb addr del 10.0.0.2/24 dev e0
+		ip -n fb route replace 10.0.0.0/24 via 10.0.1.1 dev e1
+		ip -n fb neigh replace 10.0.1.1 dev e1 \
+			lladdr "$(ip -n fa -j link show e1 | jq -r '.[0].address')"
+		ip netns exec fb "$SEND" udp 10.0.0.77 200 0:1000
+		sleep 0.001
+		told=$(sw ".$3")
+		expect "$1: paused" "$told" -ge 1
+		sleep 0.1
+		expect "$1: repeated in 100 ms" $(($(sw ".$3") - told)) -ge $((100000 / $4))
+		tc -n fa qdisc del dev e0 root
+	}
+	held pfc 10gbit pfc_pause_sent 3355
+	held isolate 1mbit pause_sent 5100
+	held hash 1mbit hash_frames_sent 5100
+}
+
 # What comes in by a VLAN device on e1 came by e1: its neighbour waits.
 test_pfc_pauses_who_fills_it_tagged()
 {
