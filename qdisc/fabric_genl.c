@@ -225,7 +225,6 @@ static struct genl_family fabric_genl_family __ro_after_init = {
 	.module		= THIS_MODULE,
 	.ops		= fabric_genl_ops,
 	.n_ops		= ARRAY_SIZE(fabric_genl_ops),
-	.resv_start_op	= __FABRIC_CMD_MAX,
 };
 
 int __init fabric_genl_init(void)

@@ -11,6 +11,9 @@
  *	fabric_fuzz dump DEV BYTES
  *		asks a new socket for all qdiscs, with a buffer of so many bytes,
  *		twice; prints "bands N omitted 0|1" for DEV's each time
+ *	fabric_fuzz generic DEV
+ *		asks the family "fabric" for its switches, first with what no header may
+ *		have; prints "error N" for each of these messages, 0 for the right one
  *	fabric_fuzz random DEV SEED COUNT
  *		COUNT random messages: settings of port and classes with values
  *		from the edges, doubled, truncated, of wrong length and type, bytes
@@ -21,6 +24,7 @@
 #include "fabric_netlink.h"
 
 #include <linux/gen_stats.h>
+#include <linux/genetlink.h>
 
 /* ---- refusals ---------------------------------------------------------------- */
 
@@ -295,6 +299,77 @@ static int dump_twice(size_t bytes)
 	return fd < 0 || bytes > 65536 || !dump(fd, bytes) || !dump(fd, bytes);
 }
 
+/* ---- generic netlink ---------------------------------------------------------------- */
+
+struct generic {
+	struct nlmsghdr h;
+	struct genlmsghdr g;
+	struct nlattr a;
+	char name[GENL_NAMSIZ];
+};
+
+/* Sends a message. Returns what came first: a message, in memory of this function's. */
+static const struct nlmsghdr *ask_generic(int fd, struct generic *m, size_t bytes)
+{
+	static uint32_t buffer[8192];
+
+	m->h.nlmsg_len = bytes;
+	if (send(fd, m, bytes, 0) < 0 || recv(fd, buffer, sizeof(buffer), 0) < (ssize_t)sizeof(m->h))
+		return NULL;
+	return (const void *)buffer;
+}
+
+/* Number of the family; 0: there is none. */
+static uint16_t family_id(int fd)
+{
+	struct generic m = {
+		.h = { .nlmsg_type = GENL_ID_CTRL, .nlmsg_flags = NLM_F_REQUEST },
+		.g = { .cmd = CTRL_CMD_GETFAMILY, .version = 1 },
+		.a = { .nla_len = NLA_HDRLEN + sizeof(FABRIC_GENL_NAME),
+		       .nla_type = CTRL_ATTR_FAMILY_NAME },
+		.name = FABRIC_GENL_NAME,
+	};
+	const struct nlmsghdr *h = ask_generic(fd, &m, sizeof(m) - sizeof(m.name) +
+					       NLA_ALIGN(sizeof(FABRIC_GENL_NAME)));
+	const uint8_t *at, *end;
+
+	if (!h || h->nlmsg_type != GENL_ID_CTRL)
+		return 0;
+	end = (const uint8_t *)h + h->nlmsg_len;
+	for (at = (const uint8_t *)(h + 1) + GENL_HDRLEN; at + NLA_HDRLEN < end;
+	     at += NLA_ALIGN(((const struct nlattr *)at)->nla_len)) {
+		if (((const struct nlattr *)at)->nla_type == CTRL_ATTR_FAMILY_ID)
+			return *(const uint16_t *)(at + NLA_HDRLEN);
+	}
+	return 0;
+}
+
+static int generic_headers(void)
+{
+	static const struct {
+		uint16_t flags;
+		uint16_t reserved;
+	} headers[] = { { NLM_F_DUMP, 1 }, { NLM_F_DUMP | 0x800, 0 }, { NLM_F_DUMP, 0 } };
+	int fd = socket(AF_NETLINK, SOCK_RAW, NETLINK_GENERIC);
+	uint16_t id = fd < 0 ? 0 : family_id(fd);
+	unsigned int i;
+
+	for (i = 0; id && i < ARRAY_SIZE(headers); i++) {
+		struct generic m = {
+			.h = { .nlmsg_type = id, .nlmsg_flags = NLM_F_REQUEST | headers[i].flags },
+			.g = { .cmd = FABRIC_CMD_SWITCH_GET, .version = FABRIC_GENL_VERSION,
+			       .reserved = headers[i].reserved },
+		};
+		const struct nlmsghdr *h = ask_generic(fd, &m, NLMSG_LENGTH(GENL_HDRLEN));
+
+		if (!h)
+			return 1;
+		printf("error %d\n", h->nlmsg_type != ACK_ERROR ? 0 :
+		       -((const struct nlmsgerr *)(h + 1))->error);
+	}
+	return !id;
+}
+
 /* ---- random settings ------------------------------------------------------------ */
 
 /* Bytes of each attribute's value; -1: an array, -2: a name. */
@@ -313,10 +388,12 @@ static const int port_bytes[TCA_FABRIC_MAX + 1] = {
 	[TCA_FABRIC_FRAMES] = 1, [TCA_FABRIC_ROLE] = 1,
 	[TCA_FABRIC_HOST_RATE_BPS] = 8, [TCA_FABRIC_FLOW_WAIT_NS] = 4,
 	[TCA_FABRIC_FLOW_THETA_NS] = 4, [TCA_FABRIC_FLOW_FORM] = 1,
+	[TCA_FABRIC_FLOW_WEIGHT_MILLI] = 4, [TCA_FABRIC_ANEW] = 0,
 };
 
 static const int class_bytes[TCA_FABRIC_CLASS_MAX + 1] = {
 	[TCA_FABRIC_CLASS_LIMIT_PACKETS] = 4, [TCA_FABRIC_CLASS_QUEUE] = 1,
+	[TCA_FABRIC_CLASS_QUEUES] = 1,
 	[TCA_FABRIC_CLASS_QUANTUM_BYTES] = 4, [TCA_FABRIC_CLASS_WEIGHT] = 4,
 	[TCA_FABRIC_CLASS_LIMIT_BYTES] = 4, [TCA_FABRIC_CLASS_RATE_BPS] = 8,
 	[TCA_FABRIC_CLASS_BURST_BYTES] = 4, [TCA_FABRIC_CLASS_EACH_BYTES] = 4,
@@ -393,7 +470,7 @@ static void put_port(struct message *m)
 	if (any() % 2)
 		put_any(m, TCA_FABRIC_BANDS, 1);
 	for (i = 0; i < n; i++) {
-		type = 2 + any() % (TCA_FABRIC_MAX - 2);
+		type = 2 + any() % (TCA_FABRIC_MAX - 1);
 		put_any(m, type, port_bytes[type]);
 	}
 	if (any() % 8)
@@ -509,6 +586,8 @@ int main(int argc, char **argv)
 		return all_refusals();
 	if (argc == 3 && !strcmp(argv[1], "replay"))
 		return !replay();
+	if (argc == 3 && !strcmp(argv[1], "generic"))
+		return generic_headers();
 	if (argc == 4 && !strcmp(argv[1], "dump"))
 		return dump_twice(atoi(argv[3]));
 	if (argc == 5 && !strcmp(argv[1], "random")) {

@@ -212,6 +212,13 @@ test_netlink_refusals()
 	grep '#' "$out"
 }
 
+# A family that is new refuses what its header may say only later.
+test_netlink_headers()
+{
+	ip netns exec fa "$FUZZ" generic e0 >"$out" || fault "no answer"
+	same "errors" "$(paste -s -d ';' "$out")" 'error 22;error 22;error 0'
+}
+
 test_netlink_random_settings()
 {
 	for seed in ${SEEDS:-1 2 3}; do
