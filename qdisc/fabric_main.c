@@ -94,7 +94,8 @@ static __always_inline int fabric_enqueue_one(struct sk_buff *skb,
  * so they are told the difference. A size table (tc's stab) is not applied to
  * the parts, as in tbf: the kernel does not export it.
  *
- * Return: NET_XMIT_SUCCESS if any part was queued, else NET_XMIT_DROP.
+ * Return: NET_XMIT_SUCCESS if any part was queued, else NET_XMIT_DROP if any was lost, else what
+ * became of the last one: a filter's action took them, or wanted them dropped.
  */
 static noinline int fabric_enqueue_gso(struct sk_buff *skb, struct Qdisc *sch,
 				       u64 now_ns, struct sk_buff **to_free)
@@ -102,8 +103,8 @@ static noinline int fabric_enqueue_gso(struct sk_buff *skb, struct Qdisc *sch,
 	netdev_features_t features = netif_skb_features(skb);
 	u32 old_len = qdisc_pkt_len(skb), queued_bytes = 0;
 	struct fabric_sched *q = qdisc_priv(sch);
+	int queued = 0, result = NET_XMIT_SUCCESS, err;
 	struct sk_buff *seg, *next;
-	int queued = 0;
 
 	seg = skb_gso_segment(skb, features & ~NETIF_F_GSO_MASK);
 	if (IS_ERR_OR_NULL(seg))
@@ -117,15 +118,17 @@ static noinline int fabric_enqueue_gso(struct sk_buff *skb, struct Qdisc *sch,
 		skb_mark_not_on_list(seg);
 		qdisc_skb_cb(seg)->pkt_len = len;
 		fl_qdisc_one_packet(seg);
-		if (fabric_enqueue_one(seg, sch, now_ns, true, to_free) ==
-		    NET_XMIT_SUCCESS) {
+		err = fabric_enqueue_one(seg, sch, now_ns, true, to_free);
+		if (err == NET_XMIT_SUCCESS) {
 			queued++;
 			queued_bytes += len;
+		} else if (result != NET_XMIT_DROP) {
+			result = err;
 		}
 	}
 	consume_skb(skb);
 	if (!queued)
-		return NET_XMIT_DROP;
+		return result;
 	qdisc_tree_reduce_backlog(sch, 1 - queued, old_len - queued_bytes);
 	return NET_XMIT_SUCCESS;
 }

@@ -267,6 +267,26 @@ test_gso_split_under_a_parent()
 	tc -n fa qdisc del dev e0 root
 }
 
+# What a filter's action takes, or drops, is no loss to the sender: not of a GSO packet either.
+test_filter_takes_parts_of_gso()
+{
+	port limit 10mb
+	for action in "mirred egress redirect dev e1" "drop"; do
+		# shellcheck disable=SC2086 # words
+		tc -n fa filter add dev e0 parent 1: protocol ip matchall action $action ||
+			fault "no filter: $action"
+		split=$(stat .fabric.gso_split) lost=$(counter fa UdpSndbufErrors)
+		ip netns exec fa "$SEND" gso 10.0.0.2 20 || fault "$action: not sent"
+		expect "$action: split" $(($(stat .fabric.gso_split) - split)) -eq 20
+		expect "$action: told as lost" $(($(counter fa UdpSndbufErrors) - lost)) -eq 0
+		tc -n fa filter del dev e0 parent 1:
+	done
+	port limit 1000
+	ip netns exec fa "$SEND" gso 10.0.0.2 20 || fault "not sent"
+	expect "no room: told as lost" $(($(counter fa UdpSndbufErrors) - lost)) -gt 0
+	empty
+}
+
 # All that waits is dropped when the parent asks for a packet. Another class of it has
 # some, and nothing but this dequeue would send them.
 test_drops_below_a_parent()
