@@ -247,14 +247,15 @@ static bool fl_sock_accepted(const struct sock *sk, int old)
 }
 
 /* A connection begins, or its congestion control: settings take effect. The
- * policies are asked once, @old is the state that the connection was in. Context:
- * socket lock held.
+ * policies are asked once, @old is the state that the connection was in. Where there are none,
+ * what they had decided of the socket's last connection is to be forgotten. Context: socket lock
+ * held.
  */
 static void fl_sock_begin(struct sock *sk, struct fl_sock *f, int old)
 {
 	struct fl_choice choice;
 	bool asked = !READ_ONCE(f->policy_gen) &&
-		     !list_empty(&f->ns->policies);
+		     (!list_empty(&f->ns->policies) || fl_sock_policy(f));
 	u32 changed;
 
 	if (asked)

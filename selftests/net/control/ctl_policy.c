@@ -258,6 +258,43 @@ static void test_policy_apply(void)
 	EQUAL(get_opt(p.client, FL_SO_PRIORITY), 0);
 }
 
+/* Ends the connection, and makes another with the same socket. */
+static void again(int fd, int listener)
+{
+	const struct sockaddr none = { .sa_family = AF_UNSPEC };
+	struct sockaddr_storage to;
+	socklen_t len = sizeof(to);
+
+	REQUIRE(!connect(fd, &none, sizeof(none)));
+	REQUIRE(!getsockname(listener, (void *)&to, &len));
+	REQUIRE(!connect(fd, (void *)&to, len));
+}
+
+/* Each connection of a socket is decided anew: by the policies that there are, or by none. */
+static void test_policy_disconnect(void)
+{
+	int fd = nl_open(), listener = listen_on(V4, 0), client;
+
+	want_u32(fd, 9, FL_A_POLICY_WHEN, FL_WHEN_CONNECT);
+	client = connect_to(V4, listener, NULL);
+	EQUAL(get_opt(client, FL_SO_PRIORITY), 9);
+	want_u32(fd, 4, 0, 0);
+	EQUAL(get_opt(client, FL_SO_PRIORITY), 9);
+	again(client, listener);
+	EQUAL(get_opt(client, FL_SO_PRIORITY), 4);
+	gone(fd);
+	EQUAL(get_opt(client, FL_SO_PRIORITY), 4);
+	again(client, listener);
+	EQUAL(get_opt(client, FL_SO_PRIORITY), 0);
+	REQUIRE(!setsockopt(client, IPPROTO_TCP, TCP_CONGESTION, "prioplus", 8));
+	want_u32(fd, 9, 0, 0);
+	again(client, listener);
+	EQUAL(get_opt(client, FL_SO_PRIORITY), 9);
+	gone(fd);
+	again(client, listener);
+	EQUAL(get_opt(client, FL_SO_PRIORITY), 0);
+}
+
 /* One attribute that is refused, alone or with a priority. */
 static void refused(int fd, int error, int type, const void *data, int len, bool prio)
 {
@@ -352,6 +389,7 @@ const struct test policy_tests[] = {
 	{ "policy_one", test_policy_one },
 	{ "policy_conditions", test_policy_conditions },
 	{ "policy_apply", test_policy_apply },
+	{ "policy_disconnect", test_policy_disconnect },
 	{ "policy_errors", test_policy_errors },
 	{ "policy_mapped", test_policy_mapped },
 	{ }
