@@ -213,7 +213,8 @@ static inline bool fl_rate_is_queue(u32 rtt_ns, u32 base_ns)
  */
 static inline bool fl_rate_turn(struct fl_rate_path *p, u32 key, u32 window)
 {
-	u32 age = window - p->window;
+	/* below 0 where another CPU's ACK was first: clocks agree, locks take their time */
+	s32 age = window - p->window;
 
 	if (p->key != key) {
 		if (p->key && age < 2)
@@ -222,7 +223,7 @@ static inline bool fl_rate_turn(struct fl_rate_path *p, u32 key, u32 window)
 		p->sum_ns = 0;
 		age = 2;
 	}
-	if (!age)
+	if (age <= 0)
 		return true;
 	p->before_kbps = age == 1 ? p->now_kbps : 0;
 	p->queued = age == 1 && p->queued & 1 ? 2 : 0;

@@ -83,6 +83,25 @@ TEST(most_of_two_windows)
 	CHECK_EQ(fl_rate_most(&path), 0u);
 }
 
+/* An ACK that another CPU has taken up before the window turned, and told of afterwards. */
+TEST(late_word_of_another_cpu)
+{
+	memset(&path, 0, sizeof(path));
+	fl_rate_turn(&path, 7, 10);
+	fl_rate_sample(&path, 9000, true, false);
+	CHECK(fl_rate_turn(&path, 7, 11));
+	fl_rate_sample(&path, 5000, true, false);
+	CHECK(fl_rate_turn(&path, 7, 10));
+	fl_rate_sample(&path, 6000, true, false);
+	CHECK_EQ(fl_rate_most(&path), 9000u);
+	CHECK(fl_rate_turn(&path, 7, 11));
+	CHECK_EQ(fl_rate_most(&path), 9000u);
+	/* nor does another path take the place */
+	CHECK(!fl_rate_turn(&path, 8, 10));
+	CHECK(fl_rate_turn(&path, 7, 12));
+	CHECK_EQ(fl_rate_most(&path), 6000u);
+}
+
 TEST(without_a_queue_nothing_is_known)
 {
 	memset(&path, 0, sizeof(path));
