@@ -66,7 +66,7 @@ struct d2tcp {
 	   reno:1;
 };
 
-static struct tcp_congestion_ops tcp_d2tcp_reno;
+static struct tcp_congestion_ops tcp_d2tcp, tcp_d2tcp_reno;
 
 /* Begin an RTT. */
 static void d2tcp_round(const struct tcp_sock *tp, struct d2tcp *dt)
@@ -296,7 +296,8 @@ static size_t d2tcp_get_info(struct sock *sk, u32 ext, int *attr,
 }
 
 /* Another congestion control, or the end. Also called without d2tcp_init(), on
- * listeners, and twice. Context: socket lock held.
+ * listeners, and twice. The socket's next connection, if it makes one, may have ECN. Context:
+ * socket lock held.
  */
 static void d2tcp_release(struct sock *sk)
 {
@@ -305,6 +306,7 @@ static void d2tcp_release(struct sock *sk)
 	if (!dt->started)
 		return;
 	dt->started = 0;
+	WRITE_ONCE(inet_csk(sk)->icsk_ca_ops, &tcp_d2tcp);
 	fl_sock_detach(sk, dt->fs);
 	dt->fs = NULL;
 }

@@ -3,6 +3,7 @@
 
 in_guest (group.sh) puts it into PYTHONPATH.
 """
+import ctypes
 import socket
 import struct
 
@@ -25,6 +26,13 @@ def end_to(address, control=None):
     if control:
         set_control(sock, control)
     return sock
+
+
+def disconnect(sock):
+    """Ends the connection, not the socket, which can make another."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.connect(sock.fileno(), struct.pack("H14x", socket.AF_UNSPEC), 16):
+        raise OSError(ctypes.get_errno(), "disconnect")
 
 
 def take(sock, count):

@@ -91,6 +91,15 @@ test_deadlines()
 	in_ns cb sysctl -q -w net.ipv4.tcp_ecn=2
 }
 
+# Without ECN D2TCP is Reno until the connection ends; the socket's next one may have ECN.
+test_next_connection()
+{
+	ip -n ca link set lo up
+	in_ns ca sysctl -q -w net.ipv4.tcp_ecn=0
+	names=$(in_ns ca python3 ./again.py d2tcp 2>&1 | tr '\n' ' ')
+	[ "$names" = "d2tcp-reno d2tcp " ] || fault "controls: $names"
+}
+
 # A tenth of the ACKs is lost where Swift's windows are below two packets: 100 Mbit/s, which seven
 # flows share. An ACK that is lost costs a packet's time, no timeout: cubic needs 40 to 50 ms.
 test_lost_acks_of_small_windows()
