@@ -142,7 +142,8 @@ EXPORT_SYMBOL_GPL(fl_credit_without_avoid);
  * fl_credit_release_sk() - the release callback: another control, or the end
  * @sk: the socket; caller holds its lock
  *
- * Also called without fl_credit_init_sk(), on listeners, and twice.
+ * Also called without fl_credit_init_sk(), on listeners, and twice. Of a connection that ends while
+ * its socket stays (disconnect) the next one asks for credit again. Both have the same owner.
  */
 void fl_credit_release_sk(struct sock *sk)
 {
@@ -153,6 +154,7 @@ void fl_credit_release_sk(struct sock *sk)
 		return;
 	ca->started = false;
 	ca->flow = NULL;
+	WRITE_ONCE(inet_csk(sk)->icsk_ca_ops, ca->with);
 	fl_sock_detach(sk, ca->fs);
 	ca->fs = NULL;
 	if (!flow)

@@ -80,6 +80,24 @@ test_late_and_deferred()
 	done
 }
 
+# The first connection of a socket found nobody who gives credit. The next one asks anew. Within a
+# host FlexPass never waits for credit: it shows nothing here.
+test_next_connection()
+{
+	in_ns xa sysctl -q -w net.fairlane.credit=0
+	ip -n xa link set lo up
+	for cc in $controls; do
+		[ $cc != flexpass ] || continue
+		shown=flexpass-reno
+		[ $cc != expresspass ] || shown=xpass-reno
+		got=$(credit xa got)
+		odd_server take 6504
+		expect "controls" "$(odd again $cc 10.0.2.1 6504 | tr '\n' ' ')" = "$shown $cc "
+		expect "credits of the second" $(($(credit xa got) - got)) -ge 50
+		odd_end
+	done
+}
+
 # SYN cookies: a request that ends the handshake brings the connection's options back.
 test_cookies()
 {

@@ -14,13 +14,16 @@ slow        30 MB/s at most (SO_MAX_PACING_RATE) for 300 ms; prints bytes/s
 messages    20 kB each 100 ms, six of them; prints the longest time until one is answered, us
 reset       writes 4 MB, resets after 3 ms
 stay        writes for 30 ms to one that resets, keeps the socket for 1 s
+again       a MB to its own host, then ends that connection and makes another with the same
+            socket, for a MB; prints the control at the end of each
 """
 import socket
 import struct
 import sys
+import threading
 import time
 
-from ends import set_control, take
+from ends import disconnect, set_control, take
 
 SO_MAX_PACING_RATE = 47
 LINGER_RESET = struct.pack("ii", 1, 0)
@@ -73,6 +76,19 @@ def serve(what, port, words):
         end.close()
 
 
+def connect_at_home(sock, port):
+    with listen(port, False) as listener:
+        sock.connect(("127.0.0.1", port))
+        end = listener.accept()[0]
+        thread = threading.Thread(target=take, args=(end, 1000000))
+        thread.start()
+        sock.sendall(bytes(1000000))
+        thread.join()
+        print(control_of(sock))
+        disconnect(sock)
+        end.close()
+
+
 def main():
     what = sys.argv[1]
     if what in ("take", "keep", "answer") or (what == "reset" and len(sys.argv) == 3):
@@ -81,6 +97,8 @@ def main():
     sock = socket.socket()
     if what != "late":
         set_control(sock, name)
+    if what == "again":
+        connect_at_home(sock, int(port))
     if what in ("late", "early"):
         sock.setblocking(False)
         try:
@@ -91,10 +109,12 @@ def main():
     else:
         sock.connect((address, int(port)))
     begun = time.monotonic()
-    if what in ("send", "late"):
+    if what in ("send", "late", "again"):
         if what == "late":
             set_control(sock, name)
         sock.sendall(bytes(1000000))
+        sock.shutdown(socket.SHUT_WR)
+        sock.recv(1)
         print(control_of(sock))
     elif what == "early":
         sock.sendall(bytes(20000))
