@@ -260,6 +260,7 @@ struct fl_red {
  * @dead: released; the timer does nothing
  * @held: the timers' reference on the socket is taken
  * @armed: the timer runs
+ * @kept: times in a row that a process had the socket when the timer expired, saturating
  * @spending: inside fl_sender_spend()
  * @pushing: fl_sender_push() is: new data may leave, what is lost may not
  * @tail: the timer looks after red data at the end
@@ -297,6 +298,7 @@ struct fl_sender {
 	bool dead;
 	bool held;
 	bool armed;
+	u8 kept;
 	bool spending;
 	bool pushing;
 	bool tail;

@@ -599,6 +599,17 @@ static void fl_sender_silence(struct fl_sender *s)
 	fl_sender_watch(s, tail);
 }
 
+/* A process has the socket, for as long as it likes: the timer looks again, and rarer each time.
+ * Nobody pays for softirqs. Context: soft timer, spin lock of the socket held.
+ */
+static void fl_sender_look_again(struct fl_sender *s)
+{
+	hrtimer_start(&s->timer, ns_to_ktime((u64)FL_SENDER_WAIT_NS << s->kept),
+		      HRTIMER_MODE_REL_PINNED_SOFT);
+	if (s->kept < FL_SENDER_BACKOFF_MAX)
+		s->kept++;
+}
+
 static enum hrtimer_restart fl_sender_fire(struct hrtimer *timer)
 {
 	struct fl_sender *s = container_of(timer, struct fl_sender, timer);
@@ -609,9 +620,9 @@ static enum hrtimer_restart fl_sender_fire(struct hrtimer *timer)
 	if (!READ_ONCE(s->dead) && !hrtimer_is_queued(timer) && fl_net_stays(sk) &&
 	    sk->sk_state != TCP_CLOSE) {
 		if (sock_owned_by_user(sk)) {
-			hrtimer_start(timer, ns_to_ktime(FL_SENDER_WAIT_NS),
-				      HRTIMER_MODE_REL_PINNED_SOFT);
+			fl_sender_look_again(s);
 		} else {
+			s->kept = 0;
 			s->armed = false;
 			fl_sender_silence(s);
 		}

@@ -36,6 +36,26 @@ test_peer_without_credit()
 	expect "refused" "$(credit xb refused)" -ge 6
 }
 
+# A process keeps its own socket for long. The sender's timer, which looks whether it may go on, does
+# so rarer and rarer, and what waits leaves when the process has let go.
+test_owner_keeps_the_socket()
+{
+	odd_server take 6505
+	for cc in $controls; do
+		mount -t tracefs none $tracing 2> /dev/null
+		echo > $tracing/trace
+		echo 1 > $tracing/events/timer/hrtimer_expire_entry/enable || fault "no event of timers"
+		ms=$(in_ns xa python3 ./stall.py $cc 10.0.2.1 6505 1000 2> /run/errors)
+		echo 0 > $tracing/events/timer/hrtimer_expire_entry/enable
+		looks=$(grep -c 'function=fl_sender_fire' $tracing/trace)
+		echo "# $cc: looked $looks times, $ms ms afterwards"
+		expect "$cc: looks in a second" "$looks" -ge 4
+		expect "$cc: looks in a second" "$looks" -le 60
+		expect "$cc: ms afterwards" "$ms" -le 100
+	done
+	odd_end
+}
+
 # eating DEVICE MATCH...: the router eats what it sends through DEVICE
 eating()
 {
