@@ -178,7 +178,7 @@ bool hp_turned(const struct sock *sk, struct hp_flow *fl)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 
-	if (before(tp->snd_una, fl->turn_seq))
+	if (!hp_is_over(fl->turn_seq, tp->snd_una, tp->snd_nxt))
 		return false;
 	fl->turn_seq = tp->snd_nxt + 1;
 	return true;

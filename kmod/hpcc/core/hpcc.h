@@ -73,6 +73,19 @@ struct hp_core {
 	bool untold;
 };
 
+/**
+ * hp_is_over() - is a round trip over?
+ * @turn_seq: when this is acknowledged; it was snd_nxt + 1, or less
+ * @una: what is acknowledged now
+ * @nxt: next sequence number to be sent
+ *
+ * Nobody may have asked for more than 2 GB: what is not in flight is no number to wait for.
+ */
+static inline bool hp_is_over(u32 turn_seq, u32 una, u32 nxt)
+{
+	return turn_seq - una - 1 > nxt - una;
+}
+
 void hp_par_init(struct hp_par *par, const struct hp_conf *cf);
 void hp_turn(struct hp_core *hp, const struct hp_par *par);
 void hp_init(struct hp_core *hp, const struct hp_par *par, u64 rate);

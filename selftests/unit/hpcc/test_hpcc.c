@@ -56,6 +56,24 @@ TEST(load_acts_once_in_a_round_trip)
 }
 
 /* Lines 15 to 18: maxStage additive steps, then the load again. */
+/* A round trip ends with what was to be sent next when it began. */
+TEST(round_trips)
+{
+	u32 una;
+
+	for (una = -3000; una != 3000; una += 1000) {
+		CHECK(!hp_is_over(una + 4001, una, una + 4000));
+		CHECK(!hp_is_over(una + 4001, una + 4000, una + 9000));
+		CHECK(!hp_is_over(una + 1, una, una));
+		CHECK(hp_is_over(una + 4001, una + 4001, una + 4001));
+		CHECK(hp_is_over(una + 4001, una + 5000, una + 9000));
+		/* nobody has asked for long: MLCC by what border routers tell */
+		CHECK(hp_is_over(una + 4001, una + 0x70000000, una + 0x70004000));
+		CHECK(hp_is_over(una + 4001, una + 0x90000000, una + 0x90004000));
+		CHECK(hp_is_over(una + 4001, una + 0xf0000000, una + 0xf0004000));
+	}
+}
+
 TEST(stages)
 {
 	struct hp_core hp;
