@@ -41,7 +41,7 @@ size_t fl_diag_fill(struct sock *sk, u32 ext, int *attr,
 		.weight_milli = full.weight_milli,
 		.base_rtt_ns = full.base_rtt_ns,
 		.delay_ns = full.delay_ns,
-		.flows_q4 = min_t(u64, (u64)full.flows_milli * 16 / 1000,
+		.flows_q4 = min_t(u64, div_u64((u64)full.flows_milli * 16, 1000),
 				  U16_MAX),
 		.queue_us = min_t(u32, full.queue_ns / 1000, U16_MAX),
 	};

@@ -88,8 +88,7 @@ EXPORT_SYMBOL_GPL(fl_owd_sample);
  */
 void fl_owd_pace(struct sock *sk, u64 wnd, u32 base_ns, u32 extra_ns)
 {
-	unsigned long rate;
-	u64 bytes;
+	u64 bytes, rate;
 
 	if (extra_ns < base_ns / FL_OWD_PACE_PART || wnd < FL_WND_ONE)
 		return;
@@ -97,8 +96,7 @@ void fl_owd_pace(struct sock *sk, u64 wnd, u32 base_ns, u32 extra_ns)
 				tcp_sk(sk)->mss_cache, FL_WND_SHIFT);
 	bytes += bytes / FL_OWD_PACE_MORE;
 	rate = div_u64(bytes * NSEC_PER_SEC, base_ns + extra_ns);
-	rate = min_t(unsigned long, rate, READ_ONCE(sk->sk_max_pacing_rate));
-	WRITE_ONCE(sk->sk_pacing_rate, rate);
+	WRITE_ONCE(sk->sk_pacing_rate, min_t(u64, rate, READ_ONCE(sk->sk_max_pacing_rate)));
 }
 EXPORT_SYMBOL_GPL(fl_owd_pace);
 

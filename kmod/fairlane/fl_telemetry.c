@@ -256,7 +256,7 @@ int fl_telemetry_init(void)
 	if (!fl_tel_tracepoint)
 		return -EOPNOTSUPP;
 	/* packets make them, in softirq: what a process makes is its group's */
-	BUILD_BUG_ON(sizeof(struct fl_tel) > SMP_CACHE_BYTES);
+	BUILD_BUG_ON(sizeof(struct fl_tel) > max_t(size_t, SMP_CACHE_BYTES, 64));
 	fl_tel_cache = kmem_cache_create("fairlane_telemetry",
 					 sizeof(struct fl_tel), 0,
 					 SLAB_HWCACHE_ALIGN | SLAB_ACCOUNT,

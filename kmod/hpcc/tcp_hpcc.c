@@ -140,7 +140,8 @@ static u64 hp_pkts(u64 rate, u32 per_rate)
  */
 void hp_set(struct sock *sk, struct hp_flow *fl, u64 rate, u64 window)
 {
-	unsigned long payload = mul_u64_u32_shr(rate, fl->payload_q16, 16);
+	/* more than ULONG_MAX is not paced on 32-bit machines */
+	u64 payload = min_t(u64, mul_u64_u32_shr(rate, fl->payload_q16, 16), ULONG_MAX);
 	u64 pkts = hp_pkts(window, fl->pkts_per_rate);
 
 	/* a pair of what comes at once is a gap of the flow, and a packet in flight */

@@ -38,7 +38,7 @@
  */
 static inline u32 fl_channel_fluct_ns(u32 fluct_ns, u32 pkt_ns, u32 base_ns)
 {
-	u64 least_ns = (u64)pkt_ns * FL_FLUCT_PKT_TENTHS / 10;
+	u64 least_ns = div_u64((u64)pkt_ns * FL_FLUCT_PKT_TENTHS, 10);
 
 	least_ns = max_t(u64, least_ns, base_ns / FL_FLUCT_BASE_PART);
 	return min_t(u64, max_t(u64, fluct_ns, least_ns), U32_MAX);

@@ -135,12 +135,11 @@ static __always_inline void sz_apply(struct sock *sk, const struct fl_guided_soc
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 	struct sz_flow *fl = sz_flow_of(g);
-	unsigned long rate;
 	u32 pkts, burst_pkts = fl->burst_pkts;
+	u64 rate;
 
 	rate = sz_exp2((s64)fl->core.pace_l2 + fl->payload_l2);
-	rate = min_t(unsigned long, max_t(unsigned long, rate, 1000),
-		     READ_ONCE(sk->sk_max_pacing_rate));
+	rate = min_t(u64, max_t(u64, rate, 1000), READ_ONCE(sk->sk_max_pacing_rate));
 	pkts = sz_window_pkts(&fl->core, &fl->par, max_t(u32, fl->rest_ns, 1));
 	if (pkts >= SZ_BURST_WINDOW_PKTS &&
 	    burst_pkts > SZ_BURST_PKTS + (pkts >> SZ_DECIDE_SHIFT))

@@ -42,7 +42,7 @@ static inline u64 fl_turn_long(u32 wire_bytes, u64 line_bps, u32 permille)
 {
 	/* 2^23 bytes * 8e12 * 2^8 exceeds 64 bits: the rate in kbit/s instead */
 	u64 kbps = max_t(u64, div_u64(line_bps, 1000), 1);
-	u64 turn = div64_u64(((u64)wire_bytes * 8000000000ULL / permille) <<
+	u64 turn = div64_u64(div_u64((u64)wire_bytes * 8000000000ULL, permille) <<
 			     FL_TURN_SHIFT, kbps);
 
 	return min_t(u64, turn, (u64)FL_TURN_MAX_NS << FL_TURN_SHIFT);
