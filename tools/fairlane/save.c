@@ -25,6 +25,9 @@ static const char usage[] =
 
 #define WORDS_MAX	256
 
+/* The name of the text that takes all settings back: this very one, a file may be called so. */
+static const char reset_name[] = "reset";
+
 /* What a file may say. */
 static const char *const allowed[][2] = {
 	{ "policy", "add" }, { "profile", "set" }, { "limits", "set" },
@@ -193,12 +196,15 @@ static void run_text(const char *text, const char *name)
 		struct words w = { .v = words };
 
 		number++;
-		snprintf(opt.where, sizeof(opt.where), "%.40s line %d: ", name,
-			 number);
+		/* nobody has written the lines that take all back */
+		if (name != reset_name)
+			snprintf(opt.where, sizeof(opt.where), "%.40s line %d: ", name, number);
+		else
+			snprintf(opt.where, sizeof(opt.where), "taking settings back: ");
 		w.n = split(line, words);
 		if (!w.n)
 			continue;
-		if (!is_allowed(words, w.n) && strcmp(name, "reset"))
+		if (!is_allowed(words, w.n) && name != reset_name)
 			fail("only \"policy add\", \"profile set\" and \"limits set\" can be in a file");
 		run_words(&w);
 	}
@@ -215,7 +221,7 @@ static int try_text(const char *reset, const char *text, const char *name)
 	fflush(NULL);
 	pid = fork();
 	if (!pid) {
-		run_text(reset, "reset");
+		run_text(reset, reset_name);
 		run_text(text, name);
 		fflush(NULL);
 		_exit(EXIT_OK);
@@ -238,7 +244,7 @@ static char *read_input(const char *path)
 	char *text = read_written(path);
 
 	if (!text)
-		fail_kernel("%s: %s", path, strerror(errno));
+		fail("%s: %s", path, strerror(errno));
 	return text;
 }
 
@@ -253,7 +259,7 @@ void settings_clear(void)
 {
 	char *reset = settings_text(write_reset);
 
-	run_text(reset, "reset");
+	run_text(reset, reset_name);
 	free(reset);
 }
 

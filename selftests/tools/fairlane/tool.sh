@@ -604,7 +604,7 @@ test_save_restore()
 	refused 1 'a quote is not closed' restore /run/wrong
 	echo 'flow set all prio 1' > /run/wrong
 	refused 1 'only "policy add"' restore /run/wrong
-	refused 2 'No such file' restore /run/nothing
+	refused 1 'No such file' restore /run/nothing
 	refused 1 'line 1: ' restore --check /run/wrong
 	printf 'limits set prio 3\n\0\nnonsense\n' > /run/wrong
 	refused 1 '/run/wrong: it has a NUL byte' restore --check /run/wrong
