@@ -27,11 +27,14 @@ static char *note_path(void)
 	return path;
 }
 
+/* NULL: there is none. One that cannot be read ends the program. */
 static cJSON *note_read(const char *path)
 {
 	char *text = read_text(path);
 	cJSON *doc = text ? cJSON_Parse(text) : NULL;
 
+	if (!text && errno != ENOENT)
+		fail_kernel("%s: %s", path, strerror(errno));
 	free(text);
 	return doc;
 }
@@ -159,9 +162,13 @@ out:
 static int restore_port(const cJSON *port)
 {
 	const char *dev = text_at(port, "dev"), *from = text_at(port, "from");
+	static const char *const version[] = { "tc", "-V", NULL };
 	char said[1024], *now;
 	int fd;
 
+	/* without tc no port shows a queue of ours */
+	if (tool_run(said, sizeof(said), version))
+		return EXIT_KERNEL;
 	if (text_at(port, "netns")[0]) {
 		fd = netns_find(text_at(port, "netns"));
 		/* gone, and its port with it */
@@ -179,8 +186,10 @@ static int restore_port(const cJSON *port)
 	return from[0] ? port_set(dev, from, said, sizeof(said)) : EXIT_OK;
 }
 
-static void restore_ports(const cJSON *list)
+/* Return: how many could not be put back. */
+static unsigned int restore_ports(const cJSON *list)
 {
+	unsigned int failed = 0;
 	const cJSON *port;
 	int status;
 	pid_t pid;
@@ -190,9 +199,12 @@ static void restore_ports(const cJSON *list)
 		pid = fork();
 		if (!pid)
 			_exit(restore_port(port));
-		if (pid < 0 || waitpid(pid, &status, 0) != pid || status)
+		if (pid < 0 || waitpid(pid, &status, 0) != pid || status) {
 			note("port %s keeps its queue", text_at(port, "dev"));
+			failed++;
+		}
 	}
+	return failed;
 }
 
 /* Puts all back that was noted. Return: an exit code. */
@@ -209,8 +221,11 @@ int before_restore(void)
 	else if (doc)
 		failed = !!restore_here("here", doc);
 	if (doc)
-		restore_ports(cJSON_GetObjectItem(doc, "ports"));
-	if (doc && !failed)
+		failed += restore_ports(cJSON_GetObjectItem(doc, "ports"));
+	if (failed)
+		fail_kernel("apply --undo: %u namespaces or ports are not as they were; it can be tried again",
+			    failed);
+	if (doc)
 		unlink(path);
 	if (json)
 		json_print(cJSON_CreateObject());
@@ -219,5 +234,5 @@ int before_restore(void)
 		       "nothing was applied\n");
 	cJSON_Delete(doc);
 	free(path);
-	return failed ? EXIT_KERNEL : EXIT_OK;
+	return EXIT_OK;
 }
