@@ -84,7 +84,7 @@ static bool open_fabric(void)
 void fabric_connect(void)
 {
 	if (!open_fabric())
-		fail_kernel("sch_fabric is not loaded");
+		fail_kernel("the kernel module sch_fabric is not loaded (modprobe sch_fabric)");
 }
 
 static struct nl_msg *message(int cmd, int flags)
@@ -305,7 +305,7 @@ static int cmd_show(struct words *w)
 	words_end(w);
 	doc = fabric_read();
 	if (!doc)
-		fail_kernel("sch_fabric is not loaded");
+		fail_kernel("the kernel module sch_fabric is not loaded (modprobe sch_fabric)");
 	router = fabric_border_read();
 	if (opt.json) {
 		if (router)

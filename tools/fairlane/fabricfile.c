@@ -19,6 +19,7 @@
 #include "ask.h"
 #include "yamlfile.h"
 
+#include <net/if.h>
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>
@@ -342,8 +343,12 @@ static void read_port(struct yaml_file *r, const char *key, yaml_node_t *value,
 	rd->f->port = xgrow(rd->f->port, rd->f->ports, sizeof(*p));
 	p = &rd->f->port[rd->f->ports++];
 	memset(p, 0, sizeof(*p));
-	p->dev = xprintf("%s", key);
 	yaml_at(r, value);
+	/* the kernel has none of such a name, so it would never come */
+	if (!key[0] || strlen(key) >= IFNAMSIZ || strpbrk(key, "/: \t\n"))
+		fail("\"%s\" is no name of a device: 1 to %d characters, no blank, colon or slash",
+		     key, IFNAMSIZ - 1);
+	p->dev = xprintf("%s", key);
 	p->where = xprintf("%s", opt.where);
 	if (value->type == YAML_SCALAR_NODE)
 		p->options = xprintf("%s", yaml_text(r, value, key));
@@ -373,8 +378,8 @@ static void read_top(struct yaml_file *r, const char *key, yaml_node_t *value,
 		return yaml_pairs(r, value, key, read_port, rd);
 	if (!strcmp(key, "research"))
 		return yaml_pairs(r, value, key, read_setting, rd);
-	if (value->type != YAML_SCALAR_NODE)
-		fail("\"%s\" is not known here: control, namespaces, paths, limits, classes, ports, research, or a setting of \"fairlane profile show\"",
+	if (value->type != YAML_SCALAR_NODE && strcmp(key, "control") && strcmp(key, "namespaces"))
+		fail("\"%s\" is not paths, limits, classes, ports or research; all other keys have a single value",
 		     key);
 	text = yaml_text(r, value, key);
 	if (!strcmp(key, "control")) {
@@ -388,6 +393,7 @@ static void read_top(struct yaml_file *r, const char *key, yaml_node_t *value,
 			fail("namespaces %s: all or one is wanted", text);
 	} else {
 		read_setting(r, key, value, rd);
+		rd->f->step[rd->f->steps - 1].top = true;
 	}
 }
 

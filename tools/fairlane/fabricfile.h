@@ -15,11 +15,13 @@
  * @where: file, line and key, for messages
  * @words: the command line
  * @n: how many
+ * @top: of a key that stands at the top of the file
  */
 struct fabric_step {
 	char *where;
 	char *words[FABRIC_WORDS];
 	int n;
+	bool top;
 };
 
 /**

@@ -227,6 +227,9 @@ static void read_file(struct reading *r)
 			wrong(r, "switch, port or route is wanted");
 	}
 	free(text);
+	/* a folder can be opened */
+	if (ferror(f))
+		fail("load: %s: %s", r->f.name, strerror(errno));
 	if (f != stdin)
 		fclose(f);
 	if (!r->wishes)

@@ -299,8 +299,6 @@ int flow_set(struct words *w)
 	struct order o;
 	int code;
 
-	if (words_help(w, "see \"fairlane flow help\"\n"))
-		return EXIT_OK;
 	read_order(&o, w);
 	if (o.share_permille && !o.all)
 		fail("flow set: \"share\" goes with \"all\"");

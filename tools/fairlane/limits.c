@@ -226,6 +226,7 @@ static int set_budget(struct words *w, bool cgroup)
 	struct nl_msg *msg;
 	uint32_t uid = 0, milli;
 	uint64_t id = 0;
+	char *what;
 
 	who = word_value(w, key);
 	if (cgroup && !cgroup_number(who, &id))
@@ -256,7 +257,9 @@ static int set_budget(struct words *w, bool cgroup)
 		ask_u32(msg, FL_A_BUDGET_UID, uid);
 	if (milli)
 		ask_u32(msg, FL_A_BUDGET_MILLI, milli);
-	ask_do(f, msg, NULL, 0, NULL, "limits set");
+	what = xprintf("limits set %s %s", key, who);
+	ask_do(f, msg, NULL, 0, NULL, what);
+	free(what);
 	fairlane_close(f);
 	return EXIT_OK;
 }
@@ -290,6 +293,8 @@ static int limits_set(struct words *w)
 		} else if (word_is(w, "budget")) {
 			l.budget = read_budget(word_value(w, "budget"));
 			has_budget = true;
+		} else if (word_is(w, "uid") || word_is(w, "cgroup")) {
+			fail("limits set: uid or cgroup comes first, with budget alone: limits set uid USER budget W");
 		} else {
 			words_end(w);
 		}

@@ -4,6 +4,7 @@
  */
 #include "tool.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +25,8 @@ static const char usage[] =
 "  monitor                        who changes what: the audit trail\n"
 "  noise measure|respond          how much delays vary, and what follows\n"
 "  fabric show|load               switches: congestion roots, paths; border routers\n"
-"  off [all], on [all]            all sockets get the system's congestion control, live\n"
+"  off [all], on [share P%] [all] sockets get the system's congestion control, live, or\n"
+"                                 all or a part get theirs back\n"
 "  apply [FILE] [--dry-run]       host, namespaces and ports as fabric.yaml says\n"
 "  check [FILE]                   what is missing here, what is not as fabric.yaml\n"
 "                                 says, what starves, and the cure\n"
@@ -134,7 +136,9 @@ int main(int argc, char **argv)
 		help_first(&w);
 		code = run_words(&w);
 	}
+	errno = 0;
 	if (fflush(stdout) || ferror(stdout))
-		fail_kernel("cannot write the output");
+		fail_kernel("cannot write the output%s%s", errno ? ": " : "",
+			    errno ? strerror(errno) : "");
 	return code;
 }

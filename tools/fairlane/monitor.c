@@ -288,7 +288,8 @@ static int watch(struct fairlane *f, struct watching *w, int64_t timeout_ms)
 	struct timespec now, start;
 
 	if (p.fd < 0)
-		fail_kernel("monitor: %s", fairlane_error(f));
+		fail_kernel("monitor: %s%s", fairlane_error(f), p.fd == -EPERM ?
+			    " (needs CAP_NET_ADMIN in this network namespace)" : "");
 	clock_gettime(CLOCK_MONOTONIC, &start);
 	while (!ended) {
 		int64_t left = -1;

@@ -54,8 +54,9 @@ int netns_open(const char *name)
 	int fd = netns_find(name);
 
 	if (fd < 0)
-		fail_kernel("network namespace \"%s\": %s (ip netns list shows them)",
-			    name, strerror(errno));
+		fail_kernel("network namespace \"%s\": %s (%s)", name, strerror(errno),
+			    errno == EACCES || errno == EPERM ? "entering one needs root" :
+			    "ip netns list shows them");
 	return fd;
 }
 

@@ -127,7 +127,11 @@ static void measure_words(struct words *w, struct asked *a)
 		.flows = FLOWS_DEFAULT,
 		.ai_bytes = sysctl_number(AI_SYSCTL, AI_DEFAULT),
 	};
-	a->host = word_value(w, "noise measure");
+	if (!words_left(w))
+		fail("noise measure: to which host? (its name or address, or self)");
+	a->host = word_value(w, "HOST");
+	if (a->host[0] == '-')
+		fail("noise measure: \"%s\" is no host", a->host);
 	while (words_left(w)) {
 		if (word_is(w, "port"))
 			a->port = need_port(word_value(w, "port"));

@@ -64,7 +64,9 @@ static void off_write_one(const char *file, uint32_t value)
 		fail_kernel("there is no %s: the module fairlane is not loaded, or older than this command (modprobe fairlane)",
 			    file);
 	if (fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text))
-		fail_kernel("cannot write %s: %s", file, strerror(errno));
+		fail_kernel("cannot write %s: %s%s", file, strerror(errno),
+			    errno == EACCES || errno == EPERM ?
+			    " (needs root of this network namespace)" : "");
 	close(fd);
 	free(text);
 }

@@ -358,6 +358,12 @@ static bool names_setting(const char *word, const char *name)
 	       (len == setting_stem(name) && !strncmp(word, name, len));
 }
 
+/* How somebody writes such a value. */
+static const char *example_of(const char *name)
+{
+	return ends_with(name, "_mbps") ? "25gbit" : "12us";
+}
+
 static void read_wish(struct wish *wish, const struct profile *known,
 		      const char *word, const char *s)
 {
@@ -369,20 +375,21 @@ static void read_wish(struct wish *wish, const struct profile *known,
 		if (names_setting(word, known->list[i].name))
 			found = &known->list[i];
 	if (!found)
-		fail("profile has no \"%s\" (profile show lists all; each comes with its module, as those of soze with tcp_soze)",
-		     word);
+		fail("no loaded module has a setting \"%s\" (\"fairlane profile show\" lists all that are there; modprobe brings those of another module)%s",
+		     word, opt.keys);
 	memcpy(wish->name, found->name, sizeof(wish->name));
 	wish->reset = !strcmp(s, "default");
 	if (wish->reset)
 		return;
+	if (!has_unit(found->name)) {
+		if (!parse_u64(s, 10, UINT64_MAX, &v))
+			fail("%s %s: an integer is wanted", word, s);
 	/* a bare number has the unit that the full name says */
-	if (!parse_in_unit(found->name, s, &v) &&
-	    (!parse_u64(s, 10, UINT64_MAX, &v) ||
-	     (has_unit(found->name) && strcmp(word, found->name))))
-		fail(has_unit(found->name) ?
-		     "%s %s: a value with its unit is wanted, or the full name %s and an integer" :
-		     "%s %s: an integer is wanted for %s", word, s,
-		     found->name);
+	} else if (!parse_in_unit(found->name, s, &v) &&
+		   (!parse_u64(s, 10, UINT64_MAX, &v) || strcmp(word, found->name))) {
+		fail("%s %s: a value with its unit is wanted, such as %s, or the full name %s and an integer",
+		     word, s, example_of(found->name), found->name);
+	}
 	if (found->has_range ? v < found->min || v > found->max : v > UINT32_MAX)
 		fail("%s %s: the range is %s to %s", word, s,
 		     show_setting(found->name, found->min),

@@ -189,6 +189,8 @@ static void try_all(const struct fabric_file *f, const struct device *device, FI
 		struct words w = { .v = f->step[i].words, .n = f->step[i].n };
 
 		snprintf(opt.where, sizeof(opt.where), "%s", f->step[i].where);
+		opt.keys = f->step[i].top ?
+			   "; other keys are control, namespaces, paths, limits, classes, ports, research" : "";
 		run_words(&w);
 	}
 	try_ports(f, device, doc);

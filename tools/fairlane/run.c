@@ -247,6 +247,9 @@ static void read_run(struct run *r, struct words *w)
 	}
 	if (!words_left(w))
 		fail("run: which command?");
+	/* "-p 3 -- CMD" would run -p; behind "--" a command may have any name */
+	if (w->v[w->i][0] == '-' && (!w->i || strcmp(w->v[w->i - 1], "--")))
+		fail("run: no option \"%s\" (fairlane run help)", w->v[w->i]);
 	if (!r->n && !r->cc)
 		fail("run: nothing to set (--prio, --weight, --cc, ...)");
 }

@@ -37,6 +37,7 @@ enum tool_exit {
  * @check_only: read the command line, do nothing (restore --check)
  * @netns: -n names the namespace that the command is about
  * @where: put before messages: the line of a file, or ""
+ * @keys: put behind the message that there is no such setting: what else a key may be, or ""
  */
 struct options {
 	bool json;
@@ -45,6 +46,7 @@ struct options {
 	bool check_only;
 	bool netns;
 	char where[192];
+	const char *keys;
 };
 
 extern struct options opt;

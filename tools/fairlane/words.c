@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct options opt;
+struct options opt = { .keys = "" };
 
 static void say(const char *kind, const char *fmt, va_list ap)
 {
@@ -127,13 +127,28 @@ bool word_is(struct words *w, const char *keyword)
 	return true;
 }
 
+/* Is it one of those that stand before the object? */
+static bool is_option(const char *s)
+{
+	static const char *const options[] = {
+		"--json", "--pretty", "--details", "--netns", "--version", "--help",
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(options); i++)
+		if (!strcmp(s, options[i]))
+			return true;
+	return s[0] == '-' && s[1] && strspn(s + 1, "jpdnVh") == strlen(s) - 1;
+}
+
 /* No more words are allowed. */
 void words_end(const struct words *w)
 {
 	if (!words_left(w))
 		return;
-	if (w->v[w->i][0] == '-')
-		fail("what is \"%s\"? Options come first (fairlane -h)", w->v[w->i]);
+	if (is_option(w->v[w->i]))
+		fail("\"%s\" stands before the object: fairlane %s ... (fairlane -h)",
+		     w->v[w->i], w->v[w->i]);
 	fail("what is \"%s\"? (\"help\" shows what is known here)", w->v[w->i]);
 }
 
@@ -206,6 +221,9 @@ int command_run(const struct command *list, size_t count, const char *what,
 		     s);
 	if (hits > 1)
 		fail_ambiguous(list, count, what, s);
+	/* an object has its own; in a file nobody would read it */
+	if (strcmp(what, "object") && !opt.where[0] && words_help(w, usage))
+		return EXIT_OK;
 	return found->run(w);
 }
 

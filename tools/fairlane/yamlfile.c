@@ -15,13 +15,15 @@ void yaml_at(const struct yaml_file *r, const yaml_node_t *node)
 		 node->start_mark.line + 1, r->key, r->key[0] ? ": " : "");
 }
 
-/* The text of a scalar; others end the program. */
+/* The text of a scalar; others, and those with a NUL ("\\0") that would end it, end the program. */
 char *yaml_text(const struct yaml_file *r, const yaml_node_t *node,
 		const char *what)
 {
 	yaml_at(r, node);
 	if (node->type != YAML_SCALAR_NODE)
 		fail("%s: a single value is wanted", what);
+	if (strlen((char *)node->data.scalar.value) != node->data.scalar.length)
+		fail("%s: it has a NUL byte, this is no text", what);
 	return (char *)node->data.scalar.value;
 }
 
@@ -46,7 +48,7 @@ void yaml_pairs(struct yaml_file *r, yaml_node_t *map, const char *what,
 
 	yaml_at(r, map);
 	if (map->type != YAML_MAPPING_NODE)
-		fail("%s: a mapping is wanted (key: value)", what);
+		fail("%s: a mapping is wanted (key: value; an empty one is {})", what);
 	for (pair = map->data.mapping.pairs.start;
 	     pair < map->data.mapping.pairs.top; pair++) {
 		yaml_node_t *key = yaml_node(r, pair->key);

@@ -131,6 +131,15 @@ test_apply()
 		expect "ports that are changed" "$(grep -c ': changed' /run/out)" -eq 1
 		expect "east" "$(tc -n cr qdisc show dev east | sed 's/.*refcnt [0-9]* //; s/ *$//')" = "${to/mb/Mb split-gso}"
 	done
+	# A port that cannot be put back is told, and undo can be tried again. One who may not read what
+	# was there before is told as well.
+	PATH=/run/fl/bin fairlane apply --undo > /run/out 2>&1
+	expect "exit status of undo without tc" $? -eq 2
+	grep -q 'apply --undo: [0-9]* namespaces or ports are not as they were; it can be tried again' /run/out ||
+		fault "undo without tc: $(cat /run/out)"
+	chmod 600 /run/fairlane/before-*
+	setpriv --reuid=65534 --regid=65534 --clear-groups fairlane apply --undo > /run/out 2>&1
+	expect "exit status of undo without rights" $? -eq 2
 	undo
 	expect "after undo" "$(everything | diff - /run/before)" = ''
 	expect "undo again" "$(fairlane apply --undo)" = 'nothing was applied'
@@ -149,7 +158,15 @@ test_apply_refusals()
 {
 	fabric_file
 	everything > /run/before
-	bad 'controls: prioplus\n' 'bad.yaml:1: controls: profile has no "controls"'
+	bad 'controls: prioplus\n' 'bad.yaml:1: controls: no loaded module has a setting "controls"'
+	grep -q 'another module); other keys are control, namespaces, paths,' /run/out || fault "no keys: $(cat /run/out)"
+	bad 'control: [prioplus]\n' 'bad.yaml:1: control: control: a single value is wanted'
+	bad 'line_rate: 25 gbit\n' 'bad.yaml:1: line_rate: line_rate 25 gbit: a value with its unit is wanted, such as 25gbit'
+	bad 'classes: {a: {prio: 3, match: {dport: "80\\0-90"}}}\n' 'bad.yaml:1: classes.a.match.dport: dport: it has a NUL byte'
+	bad 'classes:\n' 'bad.yaml:1: classes: classes: a mapping is wanted (key: value; an empty one is {})'
+	bad 'ports: {"": limit 1mb}\n' 'bad.yaml:1: ports.: "" is no name of a device'
+	bad 'ports: {swp 1: limit 1mb}\n' 'bad.yaml:1: ports.swp 1: "swp 1" is no name of a device'
+	bad 'ports: {swp1swp2swp3swp4: limit 1mb}\n' 'bad.yaml:1: ports.swp1swp2swp3swp4: "swp1swp2swp3swp4" is no name of a device'
 	bad 'noise: 2us\ncontrol: nonsense\n' 'bad.yaml:2: control: nonsense: there is no such'
 	bad 'control: ""\n' 'bad.yaml:1: control: control: the name of a congestion control is wanted'
 	bad 'control:\n' 'bad.yaml:1: control: control: the name of a congestion control is wanted'
@@ -169,7 +186,7 @@ test_apply_refusals()
 	bad 'classes: {a: {prio: 3, base_rtt: 3us, base-rtt: 4us}}\n' 'bad.yaml:1: classes.a: "base-rtt" twice'
 	bad 'classes:\n  a: {prio: 3, match: []}\n' 'bad.yaml:2: classes.a.match: match: the list is empty'
 	bad 'noise: [3us\n' 'bad.yaml:2: no valid YAML'
-	bad 'class: {a: 1}\n' 'bad.yaml:1: class: "class" is not known here'
+	bad 'class: {a: 1}\n' 'bad.yaml:1: class: "class" is not paths, limits, classes, ports or research'
 	bad 'namespaces: some\n' 'bad.yaml:1: namespaces: namespaces some: all or one'
 	bad 'classes:\n  a:\n    prio: 16\n' 'bad.yaml:3: classes.a.prio: prio 16: an integer from 0'
 	bad 'classes:\n  a: {pri: 1}\n' 'bad.yaml:2: classes.a.pri: "pri" is not known here'
@@ -380,7 +397,7 @@ test_apply_check()
 	echo 'prio: x' > /run/bad.yaml
 	fairlane -j check /run/bad.yaml > /run/a
 	expect "a mistake" "$(jq -r '.[] | select(.check == "fabric-file").text' /run/a)" = \
-		'Error: bad.yaml:1: prio: profile has no "prio" (profile show lists all; each comes with its module, as those of soze with tcp_soze)'
+		'Error: bad.yaml:1: prio: no loaded module has a setting "prio" ("fairlane profile show" lists all that are there; modprobe brings those of another module); other keys are control, namespaces, paths, limits, classes, ports, research'
 	undo
 }
 

@@ -50,6 +50,17 @@ refused()
 	grep -qF -- "$text" /run/out || fault "fairlane $*: says $(cat /run/out), not: $text"
 }
 
+# without_right TEXT ARGUMENTS...: a user without rights is told that.
+without_right()
+{
+	local text=$1
+
+	shift
+	in_ns ca setpriv --reuid=65534 --regid=65534 --clear-groups fairlane "$@" > /run/out 2>&1
+	expect "exit status of \"fairlane $*\" without rights" $? -eq 2
+	grep -qF -- "$text" /run/out || fault "fairlane $* without rights: says $(cat /run/out), not: $text"
+}
+
 # accepted ARGUMENTS...
 accepted() { fairlane -n ca "$@" > /run/out 2>&1 || fault "fairlane $*: $(cat /run/out)"; }
 
@@ -147,9 +158,10 @@ test_flow_show()
 
 test_flow_refusals()
 {
-	refused 1 'what is "-j"? Options come first' flow show -j
+	refused 1 '"-j" stands before the object' flow show -j
 	fairlane -V > /dev/full 2> /run/out
 	expect "exit status of -V where there is no room" $? -eq 2
+	expect "what it says" "$(cat /run/out)" = 'Error: cannot write the output: No space left on device'
 	sinks 5201
 	open_flow 10.0.2.1 5201
 	open_flow 10.0.2.1 5201
@@ -304,10 +316,12 @@ test_policy()
 
 test_profile()
 {
-	refused 1 'profile has no "nonsense"' profile set nonsense 5
+	refused 1 'no loaded module has a setting "nonsense" ("fairlane profile show"' profile set nonsense 5
+	refused 1 'telemetry on: an integer is wanted' profile set telemetry on
 	refused 1 'NAME VALUE is wanted' profile set
 	refused 1 '"fluct_ns" needs a value' profile set fluct_ns
-	refused 1 'a value with its unit' profile set fluct 5
+	refused 1 'fluct 5: a value with its unit is wanted, such as 12us, or the full name fluct_ns' profile set fluct 5
+	refused 1 'line_rate 25Gb: a value with its unit is wanted, such as 25gbit, or' profile set line_rate 25Gb
 	refused 1 '"base_rtt_ns" twice' profile set base_rtt 13us base_rtt_ns 14000
 	refused 1 '"noise" twice' profile set noise 1us noise 2us
 	refused 1 'the range is' profile set noise 0
@@ -357,6 +371,8 @@ test_limits()
 	refused 1 '"cgroup" needs a value' limits set cgroup '' budget 5
 	refused 1 'no such user' limits set uid nobody-at-all budget 5
 	refused 1 'what is "prio"?' limits set uid root budget 5 prio 3
+	refused 1 'uid or cgroup comes first' limits set prio 3 uid root budget 5
+	refused 2 'limits set uid root: it has no budget' limits set uid root budget none
 	accepted limits set prio 4 weight 3 budget 20
 	accepted limits set uid 65534 budget 5.5
 	json limits_show -n ca limits show > /run/a
@@ -371,6 +387,11 @@ test_limits()
 	in_ns ca setpriv --reuid=65534 --regid=65534 --clear-groups fairlane limits set prio 15 > /run/out 2>&1
 	expect "exit status without privilege" $? -eq 2
 	grep -q 'needs CAP_NET_ADMIN' /run/out || fault "without privilege: $(cat /run/out)"
+	without_right 'needs CAP_NET_ADMIN' monitor timeout 1ms
+	without_right 'off: Permission denied (needs root' off
+	without_right 'Operation not permitted (entering one needs root)' off all
+	without_right 'Permission denied (entering one needs root)' -n 1 flow show
+	without_right 'taking settings back: policy flush: Operation not permitted (needs CAP' restore /dev/null
 	accepted limits set prio default weight default budget none
 	accepted limits set uid 65534 budget none
 	expect "default" "$(json limits_show -n ca limits show | jq -c '[.prio, .weight, .budget, .uids]')" = '[6,10,null,[]]'
