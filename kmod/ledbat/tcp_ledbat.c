@@ -359,7 +359,8 @@ static void ledbat_cong_control(FL_CONG_CONTROL_ARGS)
 	struct fl_sample s = {
 		.now_ns = tp->tcp_clock_cache,
 		.acked_pkts = rs->acked_sacked,
-		.wnd_limited = !rs->is_app_limited,
+		/* a message that ends a packet or two above the window has waited for it, too */
+		.wnd_limited = !rs->is_app_limited || tp->is_cwnd_limited,
 	};
 	const struct fl_profile *pf;
 	struct fl_target t;

@@ -130,6 +130,22 @@ test_late_readers()
 	done < /run/out
 }
 
+# An answer of three packets, again and again. LEDBAT begins with two, and what has waited for the
+# window makes it grow, even if it is one packet: each answer took two round trips for ever.
+test_short_answers()
+{
+	as_it_comes
+	lablink-ctl set east netns cr delay 500us || fault "no delay"
+	talk=ledbat::40:1:4000:20:0
+	in_ns cb python3 ./answer.py listen 5101 $talk &
+	sleep 0.01
+	in_ns ca python3 ./answer.py 10.0.2.1 5101 $talk > /run/out || fault "no answers"
+	wait
+	read -r _ us < /run/out || us=-1
+	# a round trip is 510 us
+	between "longest time with $talk, us" "$us" 500 800
+}
+
 # Both ends of a connection send. An ACK comes with data then, whose time on the links is no queue.
 # Taken for one, it was more than Swift steers for with priority 0: 16 ms.
 test_both_ways()
@@ -419,7 +435,7 @@ trap 'drop_net' EXIT
 # The stack distrusts times below 1 us, and booting takes none here.
 sleep 0.01
 load || exit 1
-tests=${*:-addresses default_priority answers late_readers smaller_path_mtu both_ways any_length slower_line untold_jitter untold_long_jitter told_noise dips priorities priority_change live_priority probes trace loss loss_and_base_rtt ack_loss lost_acks_of_small_windows owner_paces reordering double_data dsack_count close_stopped last_fin hundreds switch trains
+tests=${*:-addresses default_priority answers short_answers late_readers smaller_path_mtu both_ways any_length slower_line untold_jitter untold_long_jitter told_noise dips priorities priority_change live_priority probes trace loss loss_and_base_rtt ack_loss lost_acks_of_small_windows owner_paces reordering double_data dsack_count close_stopped last_fin hundreds switch trains
 	listener poor_peers outage base_rtt base_rtt_given base_rtt_agrees base_rtt_memory settings ledbat prioplus_ledbat one_way deadlines next_connection many_flows
 	ecn mixed_mtu path_change longer_route much_longer_route short_flows removal}
 run_tests 1 $tests
