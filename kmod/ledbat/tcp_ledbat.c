@@ -330,7 +330,7 @@ static void ledbat_doubt(struct sock *sk, struct ledbat_flow *fl, struct fl_samp
 		s->delay_ns = 0;
 }
 
-/* The latecomer of RFC 6817 (section 4.4) takes the queue of those who are there for its path. So
+/* The latecomer of RFC 6817 takes the queue of those who are there for its path. So
  * all let it drain together from time to time (fl_drain.c), where nobody has given the base RTT.
  * @rtt_ns: the RTT of full packets, ns; 0 = none. Context: ACK, socket lock held.
  */
