@@ -501,6 +501,23 @@ static u64 pp_resume_wnd(struct pp_core *pp, const struct pp_chan *ch,
 	return clamp_t(u64, room, FL_WND_ONE, ch->first_wnd);
 }
 
+/* A probe's delay as if the probe had been a full packet. Behind one it waits again on each link
+ * that follows: on two links a packet too many is told, on four up to three. Priority 0 has a
+ * packet and a third between base RTT and limit, so of two flows of a host the later one had
+ * nothing for as long as the first one sent. It takes off what half of the links tell. The queue of
+ * priority 1 is two and a half packets longer. What stands is no empty line, so epsilon is left. With
+ * the same for all priorities 119 instead of 120 of 3001 to 3200 are good (spacemodel basic).
+ */
+static u32 pp_probe_delay_ns(const struct pp_chan *ch, u32 probe_ns)
+{
+	u32 links_ns = ch->base_ns - ch->probe_base_ns;
+	u32 more_ns = probe_ns > ch->probe_base_ns ? probe_ns - ch->probe_base_ns : 0;
+
+	if (ch->lower_ns <= ch->base_ns && !ch->paper && more_ns > ch->eps_ns)
+		more_ns = max_t(s64, (s64)more_ns - links_ns / 2, ch->eps_ns);
+	return ch->base_ns + more_ns;
+}
+
 /**
  * pp_on_probe() - NewProbeAck of Algorithm 1
  * @pp: the flow
@@ -519,9 +536,7 @@ enum pp_verdict pp_on_probe(struct pp_core *pp, const struct pp_chan *ch,
 
 	if (!pp->stopped)
 		return PP_SEND;
-	/* as if the probe had been a full packet */
-	delay_ns = ch->base_ns + (delay_ns > ch->probe_base_ns ?
-				  delay_ns - ch->probe_base_ns : 0);
+	delay_ns = pp_probe_delay_ns(ch, delay_ns);
 	if (unlikely(ch->paper))
 		return pp_paper_probe(pp, ch, delay_ns, snd_nxt, random);
 	if (delay_ns >= ch->limit_ns) {
