@@ -19,6 +19,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* Behind a refusal of a key at the top of the file, which may be a typing error. */
+#define TOP_KEYS	"; other keys are control, namespaces, paths, limits, classes, ports, " \
+			"research"
+
 /* What a port that is not there yet is tried with. */
 #define SPEED_MBPS	10000
 
@@ -189,8 +193,7 @@ static void try_all(const struct fabric_file *f, const struct device *device, FI
 		struct words w = { .v = f->step[i].words, .n = f->step[i].n };
 
 		snprintf(opt.where, sizeof(opt.where), "%s", f->step[i].where);
-		opt.keys = f->step[i].top ?
-			   "; other keys are control, namespaces, paths, limits, classes, ports, research" : "";
+		opt.keys = f->step[i].top ? TOP_KEYS : "";
 		run_words(&w);
 	}
 	try_ports(f, device, doc);

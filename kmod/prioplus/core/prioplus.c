@@ -504,9 +504,10 @@ static u64 pp_resume_wnd(struct pp_core *pp, const struct pp_chan *ch,
 /* A probe's delay as if the probe had been a full packet. Behind one it waits again on each link
  * that follows: on two links a packet too many is told, on four up to three. Priority 0 has a
  * packet and a third between base RTT and limit, so of two flows of a host the later one had
- * nothing for as long as the first one sent. It takes off what half of the links tell. The queue of
- * priority 1 is two and a half packets longer. What stands is no empty line, so epsilon is left. With
- * the same for all priorities 119 instead of 120 of 3001 to 3200 are good (spacemodel basic).
+ * nothing for as long as the first one sent. It takes off what half of the links tell, but for
+ * epsilon, since that would be an empty line. The queue of priority 1 is two and a half packets
+ * longer. With the same for all priorities 119 instead of 120 of 3001 to 3200 are good (spacemodel
+ * basic).
  */
 static u32 pp_probe_delay_ns(const struct pp_chan *ch, u32 probe_ns)
 {

@@ -314,7 +314,8 @@ static const struct nlmsghdr *ask_generic(int fd, struct generic *m, size_t byte
 	static uint32_t buffer[8192];
 
 	m->h.nlmsg_len = bytes;
-	if (send(fd, m, bytes, 0) < 0 || recv(fd, buffer, sizeof(buffer), 0) < (ssize_t)sizeof(m->h))
+	if (send(fd, m, bytes, 0) < 0 ||
+	    recv(fd, buffer, sizeof(buffer), 0) < (ssize_t)sizeof(m->h))
 		return NULL;
 	return (const void *)buffer;
 }
