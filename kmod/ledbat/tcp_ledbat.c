@@ -320,7 +320,7 @@ static void ledbat_doubt(struct sock *sk, struct ledbat_flow *fl, struct fl_samp
 {
 	bool fresh = s->now_ns - s->delay_ns >= fl->asked_ns;
 
-	fl->late = fl_late_next(sk, fl->late, s->delay_ns, target_ns, fresh);
+	fl->late = fl_late_next(sk, fl->late, s->delay_ns, target_ns, fresh, false);
 	if (fl->late == FL_LATE_ASK) {
 		fl->asked_ns = s->now_ns;
 		if (tcp_sk(sk)->packets_out)

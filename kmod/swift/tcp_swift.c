@@ -226,7 +226,8 @@ static bool swift_doubt(struct sock *sk, struct swift *sw, struct fl_sample *s, 
 	if (!s->delay_ns)
 		return false;
 	sw->late = fl_late_next(sk, sw->late, s->delay_ns, target_ns,
-				s->now_ns - s->delay_ns >= sw->state.dec_ns);
+				s->now_ns - s->delay_ns >= sw->state.dec_ns,
+				sw->wnd < 2 * FL_WND_ONE);
 	if (likely(sw->late != FL_LATE_ASK))
 		return false;
 	s->delay_ns = min(s->delay_ns, sw->base_ns);

@@ -146,7 +146,7 @@ refused()
 
 test_bad_input()
 {
-	refused 1 'needs a value' measure
+	refused 1 'to which host?' measure
 	refused 1 'an integer from 1000' measure self count 999
 	refused 1 'an integer from 1000' measure self count -5
 	refused 1 'an integer from 24' measure self size 23

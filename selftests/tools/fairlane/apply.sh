@@ -241,7 +241,7 @@ test_apply_loads_control()
 	printf 'soze_alpha: 1gbit\n' > $file
 	fairlane apply $file > /run/out 2>&1
 	expect "exit status without its module" $? -eq 1
-	grep -q 'each comes with its module' /run/out || fault "says $(cat /run/out)"
+	grep -q 'modprobe brings those of another module' /run/out || fault "says $(cat /run/out)"
 	echo 'control: soze' >> $file
 	fairlane apply $file > /run/out 2>&1 || fault "apply: $(cat /run/out)"
 	expect "alpha" "$(fl save | grep soze)" = 'profile set soze_alpha_mbps 1000'
