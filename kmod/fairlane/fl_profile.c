@@ -86,10 +86,15 @@ struct fl_net_table {
 static unsigned int fl_net_id __read_mostly;
 
 /* The lists of tables and namespaces, and what fl_setting_at() returns. Process
- * context; held for allocations and sysctl's own work, never while anything
+ * context; held for allocations and while files are made, never while anything
  * waits for a user.
  */
 DEFINE_MUTEX(fl_settings_lock);
+/* Held while files are taken back, outside of the lock above. That waits for whoever is reading or
+ * writing one, into a page that he provides at leisure. So who makes a namespace or asks for its
+ * settings does not take it: namespaces that go do, and modules.
+ */
+static DEFINE_MUTEX(fl_files_lock);
 static LIST_HEAD(fl_tables);
 static LIST_HEAD(fl_nets);
 
@@ -256,7 +261,9 @@ static struct ctl_table *fl_table_register(struct fl_net_table *t,
 	return t->header[research] ? file + 1 : NULL;
 }
 
-/* A table's settings come to a namespace. Context: fl_settings_lock held. */
+/* A table's settings come to a namespace. Without memory some of its files may be there. Context:
+ * fl_settings_lock held.
+ */
 static int fl_table_add(struct fl_net *fn, const struct fl_settings *s)
 {
 	struct ctl_table *file;
@@ -269,38 +276,27 @@ static int fl_table_add(struct fl_net *fn, const struct fl_settings *s)
 		return -ENOMEM;
 	t->settings = s;
 	t->fn = fn;
+	list_add(&t->list, &fn->tables);
 	for (i = 0; i < s->count; i++)
 		WRITE_ONCE(fn->profile.value[s->first + i], s->table[i].initial);
 	file = fl_table_register(t, t->table, false);
-	if (!file || !fl_table_register(t, file, true)) {
-		fl_table_unregister(t);
-		kfree(t);
+	if (!file || !fl_table_register(t, file, true))
 		return -ENOMEM;
-	}
-	list_add(&t->list, &fn->tables);
 	fl_profile_changed(fn);
 	return 0;
 }
 
-/* A table's settings leave a namespace. Context: fl_settings_lock held. */
-static void fl_table_remove(struct fl_net_table *t)
-{
-	fl_table_unregister(t);
-	fl_prefix_forget_settings(t->fn->net, fl_settings_bits(t->settings));
-	list_del(&t->list);
-	kfree(t);
-}
-
-/* A table's settings leave all namespaces. Context: fl_settings_lock held. */
-static void fl_table_remove_all(const struct fl_settings *s)
+/* Takes back the files of tables that are in no namespace's list any more. Context: fl_files_lock
+ * held, fl_settings_lock not.
+ */
+static void fl_tables_free(struct list_head *tables)
 {
 	struct fl_net_table *t, *next;
-	struct fl_net *fn;
 
-	list_for_each_entry(fn, &fl_nets, list)
-		list_for_each_entry_safe(t, next, &fn->tables, list)
-			if (t->settings == s)
-				fl_table_remove(t);
+	list_for_each_entry_safe(t, next, tables, list) {
+		fl_table_unregister(t);
+		kfree(t);
+	}
 }
 
 /* Finds numbers that are free. Context: fl_settings_lock held. */
@@ -349,49 +345,74 @@ int fl_settings_register(struct fl_settings *s)
 	err = fl_settings_place(s);
 	if (err) {
 		pr_err("fairlane: no place for the settings of %s\n", s->owner);
-		goto unlock;
-	}
-	list_for_each_entry(fn, &fl_nets, list) {
-		err = fl_table_add(fn, s);
-		if (err) {
-			fl_table_remove_all(s);
-			goto unlock;
-		}
+		mutex_unlock(&fl_settings_lock);
+		return err;
 	}
 	list_add_tail(&s->list, &fl_tables);
 	fl_settings_number(s, true);
-unlock:
+	list_for_each_entry(fn, &fl_nets, list) {
+		err = fl_table_add(fn, s);
+		if (err)
+			break;
+	}
 	mutex_unlock(&fl_settings_lock);
+	if (err)
+		fl_settings_unregister(s);
 	return err;
 }
 EXPORT_SYMBOL_GPL(fl_settings_register);
+
+/* Takes a table off all namespaces' lists. Context: fl_settings_lock held. */
+static void fl_tables_take(const struct fl_settings *s, struct list_head *tables)
+{
+	struct fl_net_table *t, *next;
+	struct fl_net *fn;
+
+	list_for_each_entry(fn, &fl_nets, list)
+		list_for_each_entry_safe(t, next, &fn->tables, list)
+			if (t->settings == s)
+				list_move(&t->list, tables);
+}
 
 /**
  * fl_settings_unregister() - a module takes its settings away
  * @s: what was registered
  *
- * After the last reader of fl_profile_part() is gone. Context: process, module unload.
+ * After the last reader of fl_profile_part() is gone. The numbers are another table's only when
+ * nobody can write by the files any more. Context: process, module unload.
  */
 void fl_settings_unregister(struct fl_settings *s)
 {
+	LIST_HEAD(tables);
+	struct fl_net *fn;
+
+	mutex_lock(&fl_files_lock);
+	mutex_lock(&fl_settings_lock);
+	list_del(&s->list);
+	fl_tables_take(s, &tables);
+	mutex_unlock(&fl_settings_lock);
+	fl_tables_free(&tables);
 	mutex_lock(&fl_settings_lock);
 	fl_settings_number(s, false);
-	list_del(&s->list);
-	fl_table_remove_all(s);
+	list_for_each_entry(fn, &fl_nets, list)
+		fl_prefix_forget_settings(fn->net, fl_settings_bits(s));
 	mutex_unlock(&fl_settings_lock);
+	mutex_unlock(&fl_files_lock);
 }
 EXPORT_SYMBOL_GPL(fl_settings_unregister);
 
 static void fl_net_exit(struct net *net)
 {
 	struct fl_net *fn = net_generic(net, fl_net_id);
-	struct fl_net_table *t, *next;
+	LIST_HEAD(tables);
 
+	mutex_lock(&fl_files_lock);
 	mutex_lock(&fl_settings_lock);
-	list_for_each_entry_safe(t, next, &fn->tables, list)
-		fl_table_remove(t);
 	list_del(&fn->list);
+	list_splice_init(&fn->tables, &tables);
 	mutex_unlock(&fl_settings_lock);
+	fl_tables_free(&tables);
+	mutex_unlock(&fl_files_lock);
 }
 
 static int __net_init fl_net_init(struct net *net)

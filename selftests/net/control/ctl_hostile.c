@@ -19,14 +19,16 @@
 static struct nl m;
 
 /**
- * struct stall - a process that keeps the lock of its own socket
- * @fd: the socket
- * @uffd: who answers for the page that it sends from
+ * struct stall - a process that keeps the lock of its own socket, or a file of /proc/sys
+ * @fd: the socket, or the file
+ * @file: it is a file
+ * @uffd: who answers for the page that it sends from, or reads into
  * @page: the page, which is not there
- * @thread: in send()
+ * @thread: in send() or read()
  */
 struct stall {
 	int fd;
+	bool file;
 	int uffd;
 	char *page;
 	pthread_t thread;
@@ -36,20 +38,24 @@ static void *stalled(void *arg)
 {
 	struct stall *s = arg;
 
-	REQUIRE(send(s->fd, s->page, 4096, 0) == 4096);
+	if (s->file)
+		REQUIRE(read(s->fd, s->page, 4096) > 0);
+	else
+		REQUIRE(send(s->fd, s->page, 4096, 0) == 4096);
 	return NULL;
 }
 
 /* send() has the socket locked when it finds that the page is not there. FUSE or
  * userfaultfd(): who provides the page decides for how long.
  */
-static void stall_begin(struct stall *s, int fd)
+static void stall_begin(struct stall *s, int fd, bool file)
 {
 	struct uffdio_api api = { .api = UFFD_API };
 	struct uffdio_register reg = { .mode = UFFDIO_REGISTER_MODE_MISSING };
 	struct uffd_msg msg;
 
 	s->fd = fd;
+	s->file = file;
 	s->uffd = syscall(SYS_userfaultfd, O_CLOEXEC);
 	REQUIRE(s->uffd >= 0);
 	REQUIRE(!ioctl(s->uffd, UFFDIO_API, &api));
@@ -143,7 +149,7 @@ static void test_stalled_owner(void)
 		EQUAL(set_opt(p.client, FL_SO_PRIORITY, 1), 0);
 		EQUAL(set_opt(p.client, FL_SO_WEIGHT, 9000), 0);
 		cookie = cookie_of(p.client);
-		stall_begin(&s, p.client);
+		stall_begin(&s, p.client, false);
 		pid = fork();
 		if (!pid)
 			ask_all(cookie);
@@ -180,7 +186,7 @@ static void test_stalled_off(void)
 		REQUIRE(!setsockopt(p.client, IPPROTO_TCP, TCP_CONGESTION, ccs[i], strlen(ccs[i])));
 		REQUIRE(!setsockopt(other.client, IPPROTO_TCP, TCP_CONGESTION, ccs[i],
 				    strlen(ccs[i])));
-		stall_begin(&s, p.client);
+		stall_begin(&s, p.client, false);
 		pid = fork();
 		if (!pid)
 			switch_off("1");
@@ -205,6 +211,79 @@ static void test_stalled_off(void)
 		EQUAL(stat_of(fd, FL_A_STAT_FLOWS_CC), 2);
 	}
 	close_pair(&other);
+}
+
+/* Reads a setting of a namespace that goes meanwhile, and has all time of the world for it. A child
+ * keeps the namespace until the read has begun: the file would be taken back before, else.
+ */
+static void read_slowly(int begun, int enough)
+{
+	int kept[2], fd, status;
+	struct stall s;
+	pid_t keeper;
+	char byte;
+
+	REQUIRE(!unshare(CLONE_NEWNET));
+	fd = open("/proc/sys/net/fairlane/telemetry", O_RDONLY);
+	REQUIRE(fd >= 0 && !pipe(kept));
+	keeper = fork();
+	if (!keeper) {
+		close(kept[1]);
+		exit(read(kept[0], &byte, 1));
+	}
+	REQUIRE(!unshare(CLONE_NEWNET));
+	stall_begin(&s, fd, true);
+	close(kept[1]);
+	REQUIRE(waitpid(keeper, &status, 0) == keeper);
+	EQUAL(status, 0);
+	REQUIRE(write(begun, "", 1) == 1);
+	REQUIRE(!read(enough, &byte, 1));
+	stall_end(&s);
+	exit(0);
+}
+
+static void ask_profile(void)
+{
+	int fd = nl_open();
+
+	REQUIRE(!unshare(CLONE_NEWNET));
+	nl_start(&m, FL_CMD_PROFILE_GET, 0);
+	exit(nl_talk(fd, &m, NULL, NULL) ? 1 : 0);
+}
+
+/* The kernel takes a file of /proc/sys back when nobody is in it any more, whoever that is and
+ * however long he takes. Nobody else waits for that: others make namespaces, and ask for settings.
+ */
+static void test_stalled_setting(void)
+{
+	int begun[2], enough[2], status, i;
+	pid_t reader, pid, done = 0;
+	char byte;
+
+	REQUIRE(!pipe(begun) && !pipe(enough));
+	reader = fork();
+	if (!reader) {
+		close(enough[1]);
+		read_slowly(begun[1], enough[0]);
+	}
+	close(begun[1]);
+	REQUIRE(read(begun[0], &byte, 1) == 1);
+	/* the kernel is about to take the files back */
+	wait_ns(1000000000);
+	pid = fork();
+	if (!pid) {
+		close(enough[1]);
+		ask_profile();
+	}
+	for (i = 0; i < 50 && !done; i++) {
+		wait_ns(100000000);
+		done = waitpid(pid, &status, WNOHANG);
+	}
+	close(enough[1]);
+	EQUAL(done, pid);
+	EQUAL(status, 0);
+	REQUIRE(waitpid(reader, &status, 0) == reader);
+	EQUAL(status, 0);
 }
 
 /* Made over netlink for a socket that goes at the same time: settings of no socket must
@@ -341,6 +420,7 @@ const struct test hostile_tests[] = {
 	{ "encrypted", test_encrypted },
 	{ "stalled_owner", test_stalled_owner },
 	{ "stalled_off", test_stalled_off },
+	{ "stalled_setting", test_stalled_setting },
 	{ "going_socket", test_going_socket },
 	{ "events_of_others", test_events_of_others },
 	{ }
