@@ -2,9 +2,10 @@
 /*
  * All flows let the queue drain at a turn of the wall clock, for controls that measure base RTTs.
  *
- * Who begins while others keep a queue takes that for a part of the path. Its target is above all
- * others' then, and they give way until it is alone. So from time to time all flows are silent
- * until the queue is drained, those of hosts whose clocks agree together, and see what the path is:
+ * A flow that begins while others keep a queue takes the queue for a part of the path. Its target
+ * is above all others' then, and the others give way until it is alone. So from time to time all
+ * flows are silent until the queue is drained, and see what the path is. Flows of hosts whose
+ * clocks agree do so together:
  *
  *	turn of the clock -- a slot --> -- a slot ---------> all windows come back: @back_ns
  *	nothing is sent                 two packets, at a

@@ -330,8 +330,9 @@ static void ledbat_doubt(struct sock *sk, struct ledbat_flow *fl, struct fl_samp
 		s->delay_ns = 0;
 }
 
-/* The latecomer of RFC 6817 takes the queue of those who are there for its path. So
- * all let it drain together from time to time (fl_drain.c), where nobody has given the base RTT.
+/* A flow that begins while others keep a queue takes the queue for its path (RFC 6817 names that
+ * the latecomer's advantage). So all flows let the queue drain together from time to time
+ * (fl_drain.c), where nobody has given the base RTT.
  * @rtt_ns: the RTT of full packets, ns; 0 = none. Context: ACK, socket lock held.
  */
 static void ledbat_turn(struct sock *sk, struct ledbat_flow *fl, const struct fl_profile *pf,

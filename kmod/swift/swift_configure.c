@@ -66,4 +66,3 @@ u32 swift_pkt_ns(const struct sock *sk, const struct swift *sw)
 
 	return fl_pkt_ns(line_bps, fl_wire_bytes(sk));
 }
-
