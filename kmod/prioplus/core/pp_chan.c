@@ -25,8 +25,8 @@
 /* A first window there: TCP's own, and no more than this part of the BDP. */
 #define PP_LONG_FIRST_PKTS	10
 #define PP_LONG_FIRST_PART	8
-/* Default of share_ns there, as a part of A. */
-#define PP_LONG_SHARE_PART	32
+/* W_AI there, as a part of a channel, where that is more than the setting. */
+#define PP_LONG_AI_PART		50
 /* The line may be so many times faster than the flow was told: delays bound the window,
  * this only what a path without delays could.
  */
@@ -48,15 +48,16 @@
 #define PP_PROBE_PART		16
 
 /* What is different on a long path; see 1. in prioplus.c. */
-static void pp_chan_long(struct pp_chan *ch, u32 fluct_ns)
+static void pp_chan_long(struct pp_chan *ch)
 {
 	ch->clear_stop = PP_CLEAR_STOP_LONG;
 	ch->clear_base = PP_CLEAR_BASE_LONG;
 	ch->first_wnd = max_t(u64, ch->first_wnd,
 			      min_t(u64, PP_LONG_FIRST_PKTS * FL_WND_ONE,
 				    ch->bdp_wnd / PP_LONG_FIRST_PART));
+	ch->ai_wnd = max_t(u64, ch->ai_wnd, fl_ns_to_wnd(ch->ppn, ch->width_ns) / PP_LONG_AI_PART);
 	if (!ch->share_ns)
-		ch->share_ns = fluct_ns / PP_LONG_SHARE_PART;
+		pp_share_long(ch);
 }
 
 /* How much of the evidence in 5. of prioplus.c this network asks for. */
@@ -143,7 +144,7 @@ int pp_chan_init(struct pp_chan *ch, const struct pp_conf *cf, u32 prio)
 	ch->paced = !cf->paper && pp_rule(PP_SCALE) &&
 		    cf->base_ns / PP_PACED_WIDTHS >= ch->width_ns;
 	if (ch->paced)
-		pp_chan_long(ch, fluct_ns);
+		pp_chan_long(ch);
 	pp_chan_resume(ch, cf->resume_permille);
 	return 0;
 }

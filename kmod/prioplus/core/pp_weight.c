@@ -70,6 +70,10 @@
  * @share_ns may move a target.
  */
 #define PP_SHIFT_EIGHTHS	6
+/* On a long path the target falls over the last so many doublings up to a BDP, */
+#define PP_LONG_DOUBLINGS	6
+/* and in each of them by this part of that way. */
+#define PP_LONG_SHARE_PART	12
 
 /* Least that it glides in an RTT: this part of the window. */
 #define PP_GLIDE_PART_SHIFT	5
@@ -99,6 +103,7 @@ void pp_weight_init(struct pp_chan *ch, u32 weight_milli, u32 share_ns)
 	ch->weight_l2 = pp_log2(ch->weight_milli) -
 			pp_log2(PP_WEIGHT_ONE_MILLI);
 	ch->ai_most_wnd = clamp_t(u64, most, 1, U32_MAX);
+	ch->share_l2 = pp_log2(2 * FL_WND_ONE);
 }
 
 /* a(f, w) of a flow whose weight is not 1, packets << FL_WND_SHIFT. */
@@ -144,17 +149,36 @@ void pp_reweigh(struct pp_core *pp, const struct pp_chan *ch, u32 was_milli)
 	pp->flows_q8 = flows;
 }
 
+/* How far below D_target a flow's own target may lie, less what is left of a channel. Priority 0's
+ * channel begins below the base RTT, where nothing can be told from an empty queue.
+ */
+static u32 pp_share_room_ns(const struct pp_chan *ch)
+{
+	u32 least_ns = max_t(u32, ch->lower_ns, ch->base_ns + 2 * ch->eps_ns);
+
+	return ch->target_ns > least_ns ? ch->target_ns - least_ns : 0;
+}
+
+/**
+ * pp_share_long() - how flows of a long path share when nobody has set it
+ * @ch: the channel
+ *
+ * W_AI and the decrease are a small part of a window of hundreds of packets, so shares met after
+ * thousands of round trips. T' falls by half of what it may over the windows that two to sixty flows
+ * have; where it fell from two packets on, most of that was the same for all of them.
+ */
+void pp_share_long(struct pp_chan *ch)
+{
+	ch->share_ns = pp_share_room_ns(ch) / PP_LONG_SHARE_PART;
+	ch->share_l2 = pp_log2(max_t(u64, ch->bdp_wnd >> PP_LONG_DOUBLINGS, 2 * FL_WND_ONE));
+}
+
 /* An RTT has ended: the flow's own target. */
 void pp_share(struct pp_core *pp, const struct pp_chan *ch)
 {
 	u64 wnd = max_t(u64, pp->wnd, FL_WND_ONE);
-	s32 l2 = pp_log2(wnd) - ch->weight_l2 -
-		 ((FL_WND_SHIFT + 1) << PP_LOG_SHIFT);
-	/* priority 0's channel begins below the base RTT: below its target nothing can be told
-	 * from an empty queue
-	 */
-	u32 least_ns = ch->lower_ns < ch->base_ns ? ch->target_ns : ch->lower_ns;
-	u32 most_ns = (ch->target_ns - least_ns) / 8 * PP_SHIFT_EIGHTHS;
+	s32 l2 = pp_log2(wnd) - ch->weight_l2 - ch->share_l2;
+	u32 most_ns = pp_share_room_ns(ch) / 8 * PP_SHIFT_EIGHTHS;
 
 	pp->shift_ns = min_t(u32, most_ns,
 			     (u32)max_t(s32, l2, 0) * ch->share_ns >>

@@ -57,6 +57,7 @@ extern u32 pp_rules_off;
  * @weight_l2: its logarithm to base 2, << 8
  * @share_ns: the target moves down by this with each doubling of the window for
  *	each weight, ns; 0 = it stays, see pp_weight.c
+ * @share_l2: from this window for each weight on, logarithm to base 2 << 8
  * @ai_many_wnd: additive increase of all flows of the priority together, as
  *	far as their number allows: a flow's part is this / sqrt(#flow), and at
  *	most @ai_wnd; packets << FL_WND_SHIFT
@@ -94,6 +95,7 @@ struct pp_chan {
 	u32 weight_milli;
 	s32 weight_l2;
 	u32 share_ns;
+	s32 share_l2;
 	u32 held_ns;
 	u32 own_noise_ns;
 	u32 data_ns;
