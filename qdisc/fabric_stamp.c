@@ -82,6 +82,20 @@ u8 *fabric_writable(struct sk_buff *skb, int offset, int bytes)
 	return skb->data + offset;
 }
 
+/* The delay that the port reports, if it holds one. */
+static __always_inline u32 fabric_stamp_hold(struct fabric_stamp *stamp, u64 delay_ns, u64 now_ns)
+{
+	u32 delay = min_t(u64, delay_ns, U32_MAX);
+
+	if (!stamp->hold_ns)
+		return delay;
+	if (now_ns - stamp->since_ns >= stamp->hold_ns) {
+		stamp->held_ns = delay;
+		stamp->since_ns = now_ns;
+	}
+	return stamp->held_ns;
+}
+
 /* The delay that the port reports: filtered, held, rounded. */
 static u64 fabric_stamp_value(struct fabric_stamp *stamp, u64 delay_ns,
 			      u64 now_ns)
@@ -94,13 +108,7 @@ static u64 fabric_stamp_value(struct fabric_stamp *stamp, u64 delay_ns,
 		stamp->value_ns = delay;
 		stamp->last_ns = now_ns;
 	}
-	if (stamp->hold_ns) {
-		if (now_ns - stamp->since_ns >= stamp->hold_ns) {
-			stamp->held_ns = delay;
-			stamp->since_ns = now_ns;
-		}
-		delay = stamp->held_ns;
-	}
+	delay = fabric_stamp_hold(stamp, delay, now_ns);
 	if (stamp->round_ns) {
 		delay = fabric_round(stamp->told_ns, delay, stamp->round_ns);
 		stamp->told_ns = delay;
@@ -130,7 +138,7 @@ static int fabric_stamp_soze(struct sk_buff *skb, int offset, int bytes,
 /* Where TCP begins if everything is as it is in nearly all packets: headers in one
  * piece, no IP options, no fragment. Return: it, or NULL: look closer.
  */
-static u8 *fabric_plain_tcp(struct sk_buff *skb)
+static __always_inline u8 *fabric_plain_tcp(struct sk_buff *skb)
 {
 	int left = skb_headlen(skb) - skb_network_offset(skb);
 	u8 *ip = skb_network_header(skb);
@@ -186,7 +194,7 @@ static __always_inline int fabric_plain_put(struct sk_buff *skb, u8 *option, u16
 /* Söze's option at the front of a plain TCP header. Return: FABRIC_STAMPED_*, or
  * -1: look closer.
  */
-static int fabric_stamp_plain(struct sk_buff *skb, u64 delay_ns)
+static __always_inline int fabric_stamp_plain(struct sk_buff *skb, u64 delay_ns)
 {
 	u16 value = fl_tel_units(delay_ns);
 	u8 *option = fabric_plain_option(skb, FABRIC_SOZE_WORD);
@@ -329,18 +337,19 @@ static noinline int fabric_stamp_search(struct fabric_sched *q,
 	}
 }
 
-/**
- * fabric_stamp_packet() - write what the packet met here into its option
- * @q: the port
- * @band: the packet's band, without it
- * @skb: the packet
- * @delay_ns: its queueing delay
- * @now_ns: time
- */
-void fabric_stamp_packet(struct fabric_sched *q, const struct fabric_band *band,
-			 struct sk_buff *skb, u64 delay_ns, u64 now_ns)
+/* Counts what fabric_stamp_packet() did: what was changed was seen, too. */
+static __always_inline void fabric_stamp_count(u64 *count, int result)
 {
-	u64 *count = q->stamp.count, value_ns = 0;
+	if (result == FABRIC_STAMPED_RAISED)
+		count[FABRIC_STAMPED_SEEN]++;
+	count[result]++;
+}
+
+/* Any stamp in any packet. */
+static noinline void fabric_stamp_any(struct fabric_sched *q, const struct fabric_band *band,
+				      struct sk_buff *skb, u64 delay_ns, u64 now_ns)
+{
+	u64 value_ns = 0;
 	int result = -1;
 
 	if (fabric_stamps_load(&q->stamp)) {
@@ -353,8 +362,32 @@ void fabric_stamp_packet(struct fabric_sched *q, const struct fabric_band *band,
 	}
 	if (unlikely(result < 0))
 		result = fabric_stamp_search(q, band, skb, value_ns, now_ns);
-	/* what was changed was seen, too */
-	if (result == FABRIC_STAMPED_RAISED)
-		count[FABRIC_STAMPED_SEEN]++;
-	count[result]++;
+	fabric_stamp_count(q->stamp.count, result);
+}
+
+/**
+ * fabric_stamp_packet() - write what the packet met here into its option
+ * @q: the port
+ * @band: the packet's band, without it
+ * @skb: the packet
+ * @delay_ns: its queueing delay
+ * @now_ns: time
+ *
+ * Söze's stamp in a plain packet is raised without a call, so no register has to be saved. What
+ * is not so is looked at again: a delay that is held is then the same.
+ */
+void fabric_stamp_packet(struct fabric_sched *q, const struct fabric_band *band,
+			 struct sk_buff *skb, u64 delay_ns, u64 now_ns)
+{
+	struct fabric_stamp *stamp = &q->stamp;
+	int result;
+
+	if (likely(stamp->kind == FABRIC_STAMP_SOZE && !stamp->tau_ns && !stamp->round_ns)) {
+		result = fabric_stamp_plain(skb, fabric_stamp_hold(stamp, delay_ns, now_ns));
+		if (likely(result >= 0)) {
+			fabric_stamp_count(stamp->count, result);
+			return;
+		}
+	}
+	fabric_stamp_any(q, band, skb, delay_ns, now_ns);
 }
