@@ -129,23 +129,20 @@ static bool fl_option_is_taken(u32 word)
 	       (fl_option_is_ours(word) || fl_option_is_other(word, &user));
 }
 
-/* Moves headers to the front by the option's length. All words are read before one is
- * written: of a loop the compiler would make a call of memmove().
+/* Moves headers to the front by the option's length, one word after the other, from the front on: of
+ * a loop the compiler would make a call of memmove().
  */
-static void fl_option_forward(u8 *from)
+static __always_inline void fl_option_forward(u8 *from)
 {
 	u64 *at = (u64 *)from;
-	u64 w0 = get_unaligned(at), w1 = get_unaligned(at + 1);
-	u64 w2 = get_unaligned(at + 2), w3 = get_unaligned(at + 3);
-	u64 w4 = get_unaligned(at + 4);
 
 	BUILD_BUG_ON(sizeof(u64) != FL_TELEMETRY_BYTES);
 	BUILD_BUG_ON(5 * sizeof(u64) != FL_OPTION_FRONT_BYTES);
-	put_unaligned(w0, at - 1);
-	put_unaligned(w1, at);
-	put_unaligned(w2, at + 1);
-	put_unaligned(w3, at + 2);
-	put_unaligned(w4, at + 3);
+	put_unaligned(get_unaligned(at), at - 1);
+	put_unaligned(get_unaligned(at + 1), at);
+	put_unaligned(get_unaligned(at + 2), at + 1);
+	put_unaligned(get_unaligned(at + 3), at + 2);
+	put_unaligned(get_unaligned(at + 4), at + 3);
 }
 
 /* Opens the gap after the fixed part of the TCP header. @plain: headers may be written, there is
@@ -263,9 +260,9 @@ static __always_inline unsigned int fl_option_add(struct sk_buff *skb, struct so
 	int ip_bytes = plain ? (int)sizeof(struct iphdr) : fl_option_ip_bytes(skb, pf);
 	bool fresh = READ_ONCE(tel->fresh);
 	struct tcphdr *th;
-	u8 *at = NULL;
 	int tcp_bytes;
 	bool data;
+	u8 *at;
 
 	if (plain && unlikely(!fl_option_is_plain(skb, pf)))
 		return fl_option_add_any(skb, sk, tn, tel, pf);
@@ -287,9 +284,10 @@ static __always_inline unsigned int fl_option_add(struct sk_buff *skb, struct so
 	if (unlikely(tcp_bytes >= FL_OPTION_FRONT_MIN_BYTES &&
 		     fl_option_is_taken(get_unaligned_be32(th + 1))))
 		return NF_ACCEPT;
-	if (likely(fl_option_fits(skb, sk, ip_bytes, tcp_bytes)))
-		at = fl_option_insert(skb, plain ? NFPROTO_IPV4 : pf, ip_bytes, plain);
-	if (unlikely(!at))
+	if (unlikely(!fl_option_fits(skb, sk, ip_bytes, tcp_bytes)))
+		return fl_option_left_out(tn, sk, tel, tcp_bytes, fresh);
+	at = fl_option_insert(skb, plain ? NFPROTO_IPV4 : pf, ip_bytes, plain);
+	if (!plain && unlikely(!at))
 		return fl_option_left_out(tn, sk, tel, tcp_bytes, fresh);
 	if (fl_option_write(tel, at, data, fresh))
 		fl_tel_add(tn, FL_TEL_ECHOED);
@@ -304,23 +302,11 @@ static noinline unsigned int fl_option_add_any(struct sk_buff *skb, struct sock 
 	return fl_option_add(skb, sk, tn, tel, pf, false);
 }
 
-/* A socket that has no telemetry or not at its place, or another module's. */
+/* A packet of a socket that has no telemetry or not at its place, or of another module's, or of no
+ * TCP socket.
+ */
 static noinline unsigned int fl_option_out_any(struct fl_tel_net *tn, struct sk_buff *skb,
 					       const struct nf_hook_state *state)
-{
-	const struct fl_option_user *user = rcu_dereference(fl_option_user);
-	struct sock *sk = skb->sk;
-	struct fl_tel *tel = fl_tel_lookup(sk);
-
-	if (tel && (READ_ONCE(tel->fresh) || READ_ONCE(tel->sending)))
-		fl_option_add_any(skb, sk, tn, tel, state->pf);
-	if (unlikely(user && atomic_read(user->sockets)))
-		user->out(skb, sk, state, fl_option_ip_bytes(skb, state->pf));
-	return NF_ACCEPT;
-}
-
-static unsigned int fl_option_out(void *priv, struct sk_buff *skb,
-				  const struct nf_hook_state *state)
 {
 	const struct fl_option_user *user = rcu_dereference(fl_option_user);
 	struct sock *sk = skb->sk;
@@ -328,7 +314,22 @@ static unsigned int fl_option_out(void *priv, struct sk_buff *skb,
 
 	if (!sk || !sk_fullsock(sk) || sk->sk_protocol != IPPROTO_TCP)
 		return NF_ACCEPT;
-	tel = READ_ONCE(*fl_tel_place(sk));
+	tel = fl_tel_lookup(sk);
+	if (tel && (READ_ONCE(tel->fresh) || READ_ONCE(tel->sending)))
+		fl_option_add_any(skb, sk, tn, tel, state->pf);
+	if (unlikely(user && atomic_read(user->sockets)))
+		user->out(skb, sk, state, fl_option_ip_bytes(skb, state->pf));
+	return NF_ACCEPT;
+}
+
+/* What has telemetry is a TCP socket, so the entry is looked for first. */
+static unsigned int fl_option_out(void *priv, struct sk_buff *skb,
+				  const struct nf_hook_state *state)
+{
+	const struct fl_option_user *user = rcu_dereference(fl_option_user);
+	struct sock *sk = skb->sk;
+	struct fl_tel *tel = READ_ONCE(*fl_tel_place(sk));
+
 	if (unlikely(!tel || tel->sk != sk || (user && atomic_read(user->sockets))))
 		return fl_option_out_any(priv, skb, state);
 	if (!READ_ONCE(tel->sending) && !READ_ONCE(tel->fresh))
@@ -717,7 +718,7 @@ static noinline unsigned int fl_option_in_any(void *priv, struct sk_buff *skb,
 static unsigned int fl_option_in(void *priv, struct sk_buff *skb,
 				 const struct nf_hook_state *state)
 {
-	const struct iphdr *ip = ip_hdr(skb);
+	const struct iphdr *ip = (const struct iphdr *)skb->data;
 	struct fl_tel_net *tn = priv;
 	const struct tcphdr *th;
 	struct sock *sk = skb->sk;
@@ -725,18 +726,19 @@ static unsigned int fl_option_in(void *priv, struct sk_buff *skb,
 	bool data;
 	u32 word;
 
-	if (unlikely(state->pf != NFPROTO_IPV4 || *(const u8 *)ip != FL_OPTION_IPV4_PLAIN ||
-		     ip->protocol != IPPROTO_TCP || atomic_read(&fl_tel_watched) ||
-		     skb_headlen(skb) < sizeof(*ip) + FL_OPTION_FRONT_MIN_BYTES))
+	if (unlikely(skb_headlen(skb) < sizeof(*ip) + FL_OPTION_FRONT_MIN_BYTES ||
+		     state->pf != NFPROTO_IPV4 || *(const u8 *)ip != FL_OPTION_IPV4_PLAIN ||
+		     ip->protocol != IPPROTO_TCP || atomic_read(&fl_tel_watched)))
 		return fl_option_in_any(priv, skb, state);
-	th = (const struct tcphdr *)(skb->data + sizeof(*ip));
+	th = (const struct tcphdr *)(ip + 1);
 	word = get_unaligned_be32(th + 1);
 	if (word == FL_OPTION_STAMP_WORD && th->doff == FL_OPTION_STAMP_BYTES / 4)
 		return NF_ACCEPT;
 	tel = READ_ONCE(*fl_tel_place(sk));
+	/* what has telemetry is a TCP socket, but it may listen now */
 	if (unlikely(!fl_option_is_ours(word) || th->doff < FL_OPTION_FRONT_MIN_BYTES / 4 ||
 		     tcp_flag_word(th) & (TCP_FLAG_SYN | TCP_FLAG_RST) || !tel || tel->sk != sk ||
-		     !fl_option_connected(sk) || !skb_csum_unnecessary(skb) ||
+		     READ_ONCE(sk->sk_state) == TCP_LISTEN || !skb_csum_unnecessary(skb) ||
 		     !fl_option_wanted(tn) || !fl_option_is_next(sk, th)))
 		return fl_option_in_any(priv, skb, state);
 	data = skb->len > sizeof(*ip) + th->doff * 4;
