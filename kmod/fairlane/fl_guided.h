@@ -278,9 +278,10 @@ static __always_inline bool fl_guided_know(const struct sock *sk,
 
 	if (rtt_ns) {
 		g->base_ns = min(before_ns, rtt_ns);
-		told_ns = ops->explained_ns(gs, g);
-		if (!fl_guided_draining(sk, g))
+		if (!fl_renew_enough(&g->renew, g->base_ns) && !fl_guided_draining(sk, g)) {
+			told_ns = ops->explained_ns(gs, g);
 			fl_renew_rtt(&g->renew, rtt_ns > told_ns ? rtt_ns - told_ns : 1);
+		}
 	}
 	if (unlikely(g->ack_ns >= g->renew.turn_ns || g->renew.dip_end_ns))
 		g->base_ns = fl_guided_renew(sk, g);

@@ -130,6 +130,19 @@ static inline u32 fl_renew_stood(struct fl_renew *r, u32 least_ns, u32 base_ns)
 }
 
 /**
+ * fl_renew_enough() - has the window, or the dip, had an RTT so short that no other matters?
+ * @r: the flow's
+ * @base_ns: the smallest RTT so far, ns
+ *
+ * Who knows need not call fl_renew_rtt(). The smallest RTT does not become less without it.
+ */
+static inline bool fl_renew_enough(const struct fl_renew *r, u32 base_ns)
+{
+	/* 0 is none */
+	return r->least_ns - 1 < base_ns;
+}
+
+/**
  * fl_renew_rtt() - an RTT of full packets has come, in a dip: of packets sent in it
  * @r: the flow's
  * @rtt_ns: it, ns, above 0

@@ -138,11 +138,6 @@
 #define SZ_LEADS_GAIN		4
 #define SZ_LEADS_ROOM		(SZ_ONE / 20)
 #define SZ_LEADS_GROWTH		(SZ_ONE / 5)
-/* Fractional bits of packets in a ns, 32 more than the window needs. */
-#define SZ_PKTS_SHIFT		36
-/* Window beyond what is in flight: 1/16, and so many packets. */
-#define SZ_WINDOW_SHIFT		4
-#define SZ_WINDOW_PKTS		2
 
 static s32 sz_bounded(const struct sz_par *par, s64 l2)
 {
@@ -588,29 +583,4 @@ void sz_keep_below(struct sz_core *sz, const struct sz_par *par, u64 most_bytes)
 	if (sz->pace_l2 > most_l2)
 		sz->pace_l2 = most_l2;
 	sz_moved(sz, par);
-}
-
-/**
- * sz_window_pkts() - how much may be in flight
- * @sz: the flow
- * @par: parameters
- * @rest_ns: RTT without the delay D, ns
- *
- * Return: packets, at least 1.
- */
-u32 sz_window_pkts(const struct sz_core *sz, const struct sz_par *par,
-		   u32 rest_ns)
-{
-	/* packets in 2^SZ_PKTS_SHIFT ns */
-	u64 rate = sz_exp2((s64)sz->rate_l2 - par->packet_l2 +
-			   SZ_PKTS_SHIFT * (s64)SZ_ONE);
-	u64 time_ns = (u64)rest_ns + sz->target_ns, pkts;
-
-	pkts = mul_u64_u32_shr(rate, min_t(u64, time_ns, U32_MAX),
-			       SZ_PKTS_SHIFT - SZ_WINDOW_SHIFT);
-	if (sz->leads)
-		pkts += (1 << SZ_WINDOW_SHIFT) - 1;
-	else
-		pkts += (pkts >> SZ_WINDOW_SHIFT) + (SZ_WINDOW_PKTS << SZ_WINDOW_SHIFT);
-	return min_t(u64, max_t(u64, pkts >> SZ_WINDOW_SHIFT, 1), S32_MAX);
 }

@@ -252,6 +252,36 @@ static inline u32 sz_target_delay_ns(const struct sz_par *par, s32 rate_per_weig
 	return min_t(s64, max_t(s64, ns, 0), SZ_DELAY_MAX_NS);
 }
 
+/* Fractional bits of packets in a ns, 32 more than the window needs. */
+#define SZ_PKTS_SHIFT		36
+/* Window beyond what is in flight: 1/16, and so many packets. */
+#define SZ_WINDOW_SHIFT		4
+#define SZ_WINDOW_PKTS		2
+
+/**
+ * sz_window_pkts() - how much may be in flight
+ * @sz: the flow
+ * @par: parameters
+ * @rest_ns: RTT without the delay D, ns
+ *
+ * Return: packets, at least 1.
+ */
+static inline u32 sz_window_pkts(const struct sz_core *sz, const struct sz_par *par, u32 rest_ns)
+{
+	/* packets in 2^SZ_PKTS_SHIFT ns */
+	u64 rate = sz_exp2((s64)sz->rate_l2 - par->packet_l2 +
+			   SZ_PKTS_SHIFT * (s64)SZ_ONE);
+	u64 time_ns = (u64)rest_ns + sz->target_ns, pkts;
+
+	pkts = mul_u64_u32_shr(rate, min_t(u64, time_ns, U32_MAX),
+			       SZ_PKTS_SHIFT - SZ_WINDOW_SHIFT);
+	if (sz->leads)
+		pkts += (1 << SZ_WINDOW_SHIFT) - 1;
+	else
+		pkts += (pkts >> SZ_WINDOW_SHIFT) + (SZ_WINDOW_PKTS << SZ_WINDOW_SHIFT);
+	return min_t(u64, max_t(u64, pkts >> SZ_WINDOW_SHIFT, 1), S32_MAX);
+}
+
 int sz_par_init(struct sz_par *par, const struct sz_conf *cf);
 u32 sz_train_pkts(const struct sz_par *par);
 
@@ -266,7 +296,5 @@ void sz_restart(struct sz_core *sz, const struct sz_par *par, u64 now_ns,
 void sz_on_ack(struct sz_core *sz, const struct sz_par *par, struct sz_sample s);
 void sz_keep_below(struct sz_core *sz, const struct sz_par *par, u64 most_bytes);
 void sz_on_loss(struct sz_core *sz, const struct sz_par *par, bool timeout);
-u32 sz_window_pkts(const struct sz_core *sz, const struct sz_par *par,
-		   u32 rest_ns);
 
 #endif /* FL_SOZE_H */
