@@ -129,8 +129,8 @@ static bool fl_option_is_taken(u32 word)
 	       (fl_option_is_ours(word) || fl_option_is_other(word, &user));
 }
 
-/* Moves headers to the front by the option's length, one word after the other, from the front on: of
- * a loop the compiler would make a call of memmove().
+/* Moves headers to the front by the option's length, one word after the other, from the front
+ * on: of a loop the compiler would make a call of memmove().
  */
 static __always_inline void fl_option_forward(u8 *from)
 {

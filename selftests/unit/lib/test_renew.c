@@ -181,6 +181,50 @@ TEST(windows)
 	}
 }
 
+static u32 random_below(u32 bound)
+{
+	static u64 state = 1;
+
+	state = state * 6364136223846793005ULL + 1442695040888963407ULL;
+	return (state >> 33) % bound;
+}
+
+/* Whoever leaves out RTTs when there is one that is short enough comes to the same smallest RTTs. */
+TEST(enough)
+{
+	struct fl_renew all = {}, few = {};
+	u32 all_base_ns = BASE_NS, few_base_ns = BASE_NS, rtt_ns, left_out = 0;
+	u64 now_ns = 1;
+	int i;
+
+	for (i = 0; i < 200000; i++) {
+		/* each of some hundred has a base of its own */
+		rtt_ns = BASE_NS + i / 700 % 5 * 30000 - 2000 + random_below(25000);
+		all_base_ns = min_t(u32, all_base_ns, rtt_ns);
+		few_base_ns = min_t(u32, few_base_ns, rtt_ns);
+		rtt_ns -= random_below(4000);
+		fl_renew_rtt(&all, rtt_ns);
+		if (fl_renew_enough(&few, few_base_ns))
+			left_out++;
+		else
+			fl_renew_rtt(&few, rtt_ns);
+		CHECK_EQ(few_base_ns, all_base_ns);
+		if (i % 100)
+			continue;
+		if (all.dip_end_ns) {
+			all_base_ns = fl_renew_dipped(&all, all_base_ns);
+			few_base_ns = fl_renew_dipped(&few, few_base_ns);
+		} else {
+			now_ns = all.turn_ns + 1;
+			all_base_ns = fl_renew_turn(&all, all_base_ns, OWN_NS, now_ns, now_ns);
+			few_base_ns = fl_renew_turn(&few, few_base_ns, OWN_NS, now_ns, now_ns);
+		}
+		CHECK_EQ(few.dip_end_ns, all.dip_end_ns);
+		CHECK_EQ(few.stale, all.stale);
+	}
+	CHECK(left_out > 10000);
+}
+
 TEST(bounds)
 {
 	struct fl_renew r = {};
