@@ -372,7 +372,7 @@ static bool pp_train_found_idle(struct pp_flow *fl)
 	if (fl->train_late_ns != U32_MAX && fl->train_late_ns > fl->train_first_ns)
 		grown_ns = fl->train_late_ns - fl->train_first_ns;
 	fl->train_gap_ns = gap_ns || !grown_ns ? 0 :
-			   min_t(u64, line_ns + 2ULL * grown_ns / fl->train_pkts,
+			   min_t(u64, line_ns + div_u64(2ULL * grown_ns, fl->train_pkts),
 				 (u64)line_ns * PP_TRAIN_SLOW_MOST);
 	return false;
 }

@@ -72,7 +72,7 @@ static bool pp_owns_line(const struct pp_flow *fl, const struct rate_sample *rs)
 	own = ((u64)rs->delivered * fl->core.flows_q8) <<
 	      (FL_WND_SHIFT - PP_FLOWS_SHIFT);
 	line = fl_ns_to_wnd(fl->chan->ppn, rs->interval_us * NSEC_PER_USEC);
-	return own / PP_OWN_PARTS >= line / (PP_OWN_PARTS + 1);
+	return div_u64(own, PP_OWN_PARTS) >= div_u64(line, PP_OWN_PARTS + 1);
 }
 
 /* Is a delay above the limit to be endured? Where ACKs wait, nothing can hold the

@@ -130,8 +130,8 @@ int pp_chan_init(struct pp_chan *ch, const struct pp_conf *cf, u32 prio)
 	ch->ai_wnd = min_t(u64, U32_MAX,
 			   div_u64((u64)cf->ai_bytes << FL_WND_SHIFT,
 				   cf->wire_bytes));
-	ch->ai_many_wnd = clamp_t(u64, fl_ns_to_wnd(ch->ppn, ch->width_ns) /
-				  PP_AI_CHANNEL, ch->ai_wnd, U32_MAX);
+	ch->ai_many_wnd = clamp_t(u64, div_u64(fl_ns_to_wnd(ch->ppn, ch->width_ns), PP_AI_CHANNEL),
+				  ch->ai_wnd, U32_MAX);
 	ch->max_wnd = max_t(u64, fl_ns_to_wnd(ch->ppn, ch->limit_ns) * PP_LINE_WRONG,
 			    2 * FL_WND_ONE);
 	ch->held_ns = cf->held_ns;
