@@ -18,10 +18,12 @@
 /* The next user mostly comes soon. */
 #define FL_HOOK_LINGER	(10 * HZ)
 
-/* Has somebody asked for them not long ago? */
+/* Has somebody asked for them not long ago? The last one may have been before jiffies of 32 bits
+ * have turned over by half.
+ */
 static bool fl_hook_asked(const struct fl_tel_net *tn)
 {
-	return time_before(jiffies, READ_ONCE(tn->asked_until_jiffies));
+	return READ_ONCE(tn->asked_until_jiffies) - jiffies - 1 <= FL_HOOK_LINGER;
 }
 
 /* Should a namespace have the hooks? */
