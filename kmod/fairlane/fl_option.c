@@ -224,14 +224,15 @@ static __always_inline bool fl_option_write(struct fl_tel *tel, u8 *at, bool dat
 
 /* A segment goes without, for want of room. If it was the path's, a socket that has something to
  * tell leaves room from now on: where it sends without pause its peer would hear next to nothing.
- * Its lock is held, but where a program was asked (NFQUEUE).
+ * Its lock is held by who sends the packet. One that has waited, for a program that was asked
+ * (NFQUEUE) or in the queue of a VRF's device, holds its route; TCP only lends it.
  */
-static noinline unsigned int fl_option_left_out(struct fl_tel_net *tn, struct sock *sk,
-						struct fl_tel *tel, int tcp_bytes, bool fresh)
+static noinline unsigned int fl_option_left_out(struct fl_tel_net *tn, const struct sk_buff *skb,
+						struct sock *sk, struct fl_tel *tel, int tcp_bytes,
+						bool fresh)
 {
 	fl_tel_add(tn, FL_TEL_NO_ROOM);
-	if (fresh && tcp_bytes <= FL_TCP_MAX_BYTES - FL_TELEMETRY_BYTES &&
-	    (in_softirq() || sock_owned_by_user_nocheck(sk)))
+	if (fresh && tcp_bytes <= FL_TCP_MAX_BYTES - FL_TELEMETRY_BYTES && skb_dst_is_noref(skb))
 		fl_tel_make_room(sk, tel);
 	return NF_ACCEPT;
 }
@@ -285,10 +286,10 @@ static __always_inline unsigned int fl_option_add(struct sk_buff *skb, struct so
 		     fl_option_is_taken(get_unaligned_be32(th + 1))))
 		return NF_ACCEPT;
 	if (unlikely(!fl_option_fits(skb, sk, ip_bytes, tcp_bytes)))
-		return fl_option_left_out(tn, sk, tel, tcp_bytes, fresh);
+		return fl_option_left_out(tn, skb, sk, tel, tcp_bytes, fresh);
 	at = fl_option_insert(skb, plain ? NFPROTO_IPV4 : pf, ip_bytes, plain);
 	if (!plain && unlikely(!at))
-		return fl_option_left_out(tn, sk, tel, tcp_bytes, fresh);
+		return fl_option_left_out(tn, skb, sk, tel, tcp_bytes, fresh);
 	if (fl_option_write(tel, at, data, fresh))
 		fl_tel_add(tn, FL_TEL_ECHOED);
 	if (data)
