@@ -106,8 +106,13 @@ int cmd_report(struct words *w)
 	strftime(name, sizeof(name), "fairlane-report-%Y%m%dT%H%M%SZ.txt", &tm);
 	for (i = 0; i < ARRAY_SIZE(sections); i++)
 		run_section(out, &sections[i]);
-	if (ferror(out) || fflush(out))
-		fail_kernel("%s: %s", path, strerror(errno));
+	if (fflush(out) || ferror(out)) {
+		int err = errno;
+
+		if (!to_stdout)
+			unlink(path);
+		fail_kernel("%s: %s", path, strerror(err));
+	}
 	if (to_stdout)
 		return EXIT_OK;
 	fclose(out);

@@ -686,6 +686,10 @@ test_check_report()
 		grep -qF "$word" /run/report.txt || fault "report lacks $word"
 	done
 	refused 2 'File exists' report /run/report.txt
+	mkdir -p /run/small && mount -t tmpfs -o size=8k none /run/small
+	refused 2 'report.txt:' report /run/small/report.txt
+	[ ! -e /run/small/report.txt ] || fault "a part of a report is left"
+	umount /run/small
 	fl report - > /run/report
 	grep -q '==== versions' /run/report || fault "report on stdout"
 }
