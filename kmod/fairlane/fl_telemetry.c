@@ -76,25 +76,35 @@ static struct tracepoint *fl_tel_tracepoint;
  */
 struct fl_tel *fl_tel_near[1 << FL_TEL_NEAR_SHIFT];
 
-/* Let an entry be found at its place, if that is free. It may be taken out of the
- * table just now: either this sees @gone or fl_tel_hide() sees the entry.
+/* Whose entries are at their places changes under this. */
+static DEFINE_SPINLOCK(fl_tel_near_lock);
+
+/* Let an entry be found at its place, if that is free. It may be taken out of the table just now,
+ * and who finds it afterwards is not waited for: so it is not put there any more. Context: any.
  */
 static void fl_tel_show(struct fl_tel *tel)
 {
 	struct fl_tel **place = fl_tel_place(tel->sk);
 
-	/* pairs with the barrier in fl_tel_hide() */
-	if (!READ_ONCE(*place) && !cmpxchg(place, NULL, tel) &&
-	    READ_ONCE(tel->gone))
-		cmpxchg(place, tel, NULL);
+	if (READ_ONCE(*place))
+		return;
+	spin_lock_bh(&fl_tel_near_lock);
+	if (!*place && !tel->gone) {
+		/* pairs with fl_tel_lookup(), by the address */
+		smp_store_release(place, tel);
+	}
+	spin_unlock_bh(&fl_tel_near_lock);
 }
 
 static void fl_tel_hide(struct fl_tel *tel)
 {
-	WRITE_ONCE(tel->gone, true);
-	/* pairs with cmpxchg() in fl_tel_show() */
-	smp_mb();
-	cmpxchg(fl_tel_place(tel->sk), tel, NULL);
+	struct fl_tel **place = fl_tel_place(tel->sk);
+
+	spin_lock_bh(&fl_tel_near_lock);
+	tel->gone = true;
+	if (*place == tel)
+		WRITE_ONCE(*place, NULL);
+	spin_unlock_bh(&fl_tel_near_lock);
 }
 
 /* What fl_tel_lookup() has not found at its place. Context: RCU, the socket is
