@@ -309,10 +309,13 @@ static int fl_profile_set_prefix(struct genl_info *info,
 			return -ENOMEM;
 	}
 	before = p->profile;
+	/* fl_prefix_rebase() reads it when somebody writes a sysctl meanwhile */
+	mutex_lock(&ns->prefix_lock);
 	for (i = 0; (st = fl_setting_from(&i)); i++)
 		if (wish->present & BIT_ULL(i))
 			p->own.value[i] = wish->value[i];
 	p->present = (p->present | wish->present) & ~wish->reset;
+	mutex_unlock(&ns->prefix_lock);
 	fl_prefix_insert(ns, p);
 	for (i = 0; (st = fl_setting_from(&i)); i++)
 		fl_profile_tell(net, p, st, before.value[i],
