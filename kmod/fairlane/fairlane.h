@@ -405,6 +405,21 @@ static inline void fl_pace_wnd(struct sock *sk, u64 wnd, u32 rtt_ns)
 			 READ_ONCE(sk->sk_max_pacing_rate)));
 }
 
+/**
+ * fl_wnd_bps() - the rate of a window
+ * @wnd: window, packets << FL_WND_SHIFT, below 2^48
+ * @mss: bytes of a packet
+ * @rtt_ns: the time that it takes, ns, at least 1
+ *
+ * No TCP has more than 2^30 bytes in flight. Return: bit/s.
+ */
+static inline u64 fl_wnd_bps(u64 wnd, u32 mss, u32 rtt_ns)
+{
+	u64 bytes = min_t(u64, mul_u64_u32_shr(wnd, mss, FL_WND_SHIFT), BIT(30));
+
+	return div_u64(bytes * 8 * NSEC_PER_SEC, rtt_ns);
+}
+
 /* Segments in a packet as the socket's route allows: what sk_setup_caps() sets.
  * Context: socket lock held.
  */

@@ -242,11 +242,8 @@ static void ledbat_info(struct sock *sk, const struct fl_attached *at,
 	info->delay_ns = READ_ONCE(fl->delay_ns);
 	wnd = min_t(u64, READ_ONCE(fl->wnd), 1ULL << 44);
 	info->window_milli = (wnd * 1000) >> FL_WND_SHIFT;
-	/* no more than 2^20 packets of 2^16 bytes */
 	if (info->base_rtt_ns)
-		info->rate_bps = div_u64(((wnd >> 8) * fl_mss_seen(sk) >>
-					  (FL_WND_SHIFT - 8)) * 8 *
-					 NSEC_PER_SEC, info->base_rtt_ns);
+		info->rate_bps = fl_wnd_bps(wnd, fl_mss_seen(sk), info->base_rtt_ns);
 }
 
 static const struct fl_cc ledbat_cc = {

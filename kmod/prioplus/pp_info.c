@@ -91,7 +91,7 @@ static void pp_cc_info(struct sock *sk, const struct fl_attached *at,
 	u32 probes, echoes, lost;
 	const struct pp_chan *chan;
 	bool fallback, stopped;
-	u64 bytes, wnd;
+	u64 wnd;
 
 	if (at == &pp_cc.none)
 		return;
@@ -114,12 +114,9 @@ static void pp_cc_info(struct sock *sk, const struct fl_attached *at,
 	info->limit_ns = chan->limit_ns == U32_MAX ? 0 : chan->limit_ns;
 	if (!stopped) {
 		wnd = min_t(u64, READ_ONCE(fl->core.wnd), 1ULL << 48);
-		bytes = ((wnd >> 8) * READ_ONCE(fl->mss)) >>
-			(FL_WND_SHIFT - 8);
 		info->window_milli = (wnd * 1000) >> FL_WND_SHIFT;
-		info->rate_bps = div_u64(min_t(u64, bytes, 1ULL << 30) * 8 *
-					 NSEC_PER_SEC,
-					 max_t(u32, chan->base_ns, 1));
+		info->rate_bps = fl_wnd_bps(wnd, READ_ONCE(fl->mss),
+					    max_t(u32, chan->base_ns, 1));
 	}
 	info->stops = READ_ONCE(fl->stats.stops);
 	/* no more echoes than probes, whatever comes in between */

@@ -123,9 +123,8 @@ static void swift_info(struct sock *sk, const struct fl_attached *at,
 	if (sw.tel)
 		fl_owd_info(sk, info);
 	info->window_milli = (sw.wnd * 1000) >> FL_WND_SHIFT;
-	info->rate_bps = div_u64(((sw.wnd >> 8) * READ_ONCE(tcp_sk(sk)->mss_cache) >>
-				  (FL_WND_SHIFT - 8)) * 8 * NSEC_PER_SEC,
-				 max_t(u32, info->base_rtt_ns, 1));
+	info->rate_bps = fl_wnd_bps(sw.wnd, READ_ONCE(tcp_sk(sk)->mss_cache),
+				    max_t(u32, info->base_rtt_ns, 1));
 }
 
 static const struct fl_cc swift_cc = {
