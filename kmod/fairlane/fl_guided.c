@@ -170,7 +170,25 @@ static u64 fl_guided_gap_ns(const struct sock *sk)
 	return div64_u64((u64)tcp_sk(sk)->mss_cache * NSEC_PER_SEC, rate);
 }
 
-/* After a pause the rate says nothing. Context: socket lock held. */
+/* What to send at after a pause, bytes on the line a second. As the stack has it for controls that
+ * leave the window to it (tcp_cwnd_restart()), the rate that was told halves with each RTO, and is
+ * the initial window in an RTT at least. It is half of the line at most: others may come back at
+ * the same time, and all are told in a round trip what is there.
+ */
+static u64 fl_guided_resume_rate(const struct sock *sk, u64 idle_ns, u32 rtt_ns)
+{
+	u64 rto_ns = (u64)jiffies_to_usecs(inet_csk(sk)->icsk_rto) * NSEC_PER_USEC;
+	u64 halvings = div64_u64(idle_ns, max_t(u64, rto_ns, 1));
+	const struct fl_guided_sock *gs = inet_csk_ca(sk);
+	u64 line_bps = fl_sock_line_bps(sk, gs->fs, fl_profile_for(sk, gs->fs), false);
+	u64 rate = min_t(u64, READ_ONCE(sk->sk_pacing_rate), line_bps / BITS_PER_BYTE);
+
+	rate = mul_u64_u32_div(rate, fl_wire_bytes(sk), max_t(u32, tcp_sk(sk)->mss_cache, 1));
+	rate = min_t(u64, rate, line_bps / (2 * BITS_PER_BYTE)) >> min_t(u64, halvings, 63);
+	return max_t(u64, rate, fl_guided_rate_of(sk, TCP_INIT_CWND, rtt_ns));
+}
+
+/* After a pause the rate says less. Context: socket lock held. */
 void fl_guided_cwnd_event(struct sock *sk, enum tcp_ca_event event)
 {
 	struct fl_guided *g = fl_guided_of(sk);
@@ -189,7 +207,8 @@ void fl_guided_cwnd_event(struct sock *sk, enum tcp_ca_event event)
 	if (fl_guided_ops_of(g)->slow &&
 	    now_ns - g->ack_ns < (u64)FL_GUIDED_IDLE_RTTS * (rtt_ns + fl_guided_gap_ns(sk)))
 		return;
-	fl_guided_ops_of(g)->restart(g, now_ns, fl_guided_rate_of(sk, TCP_INIT_CWND, rtt_ns));
+	fl_guided_ops_of(g)->restart(g, now_ns,
+				     fl_guided_resume_rate(sk, now_ns - g->ack_ns, rtt_ns));
 	/* silence was not the path's fault */
 	g->last_echo_ns = now_ns;
 	g->unheard_pkts = 0;

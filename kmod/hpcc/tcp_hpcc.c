@@ -19,7 +19,8 @@
  *
  * Losses halve the rate once for each recovery, a timeout leaves a quarter; CE marks are
  * left to the load. After a loss in a queue that no port tells of, the window is the paper's
- * (hp_window()). After a pause of 16 RTTs a flow starts with the initial window.
+ * (hp_window()). After a pause of 16 RTTs a flow goes on with half of the line at most
+ * (fairlane/fl_guided.c).
  */
 #include <linux/module.h>
 #include <net/tcp.h>

@@ -275,10 +275,17 @@ static void ml_heard(struct sock *sk, const struct fl_guided_sock *gs, struct fl
 	g->updates++;
 }
 
-/* After a pause nothing that was told is true: the flow begins as a new one. */
+/* After a pause nothing that was told is true. A flow that acts apart from the way behind the
+ * border would be blind for a long round trip: it begins as a new one, with the initial window.
+ */
 static void ml_restart(struct fl_guided *g, u64 now_ns, u64 rate)
 {
-	ml_again(&ml_flow_of(g)->ml);
+	struct ml_flow *fl = ml_flow_of(g);
+
+	if (ml_apart(&fl->ml))
+		rate = min_t(u64, rate, div_u64((u64)TCP_INIT_CWND * fl->hp.wire_bytes *
+						NSEC_PER_SEC, max_t(u32, hp_base_ns(g), 1)));
+	ml_again(&fl->ml);
 	hp_restart(g, now_ns, rate);
 }
 

@@ -55,6 +55,17 @@ full()
 	expect "used until $1 ms, permille" "$used" -ge "$3"
 }
 
+# Questions of 70 kB with pauses of 30 ms on a path of 1 ms: after a pause a flow does not begin with the
+# initial window. Cubic needs 1.6 ms for each; who begins anew 3 to 6 ms.
+test_questions()
+{
+	lablink-ctl set east netns tr delay 1ms || fault "no delay"
+	flows 1 -w 70000@30000 -b 700000 -L 400
+	end_us=$(awk '{ for (i = 1; i < NF; i++) if ($i == "end") print $(i + 1) }' /run/a)
+	between "the last question's time, us" $((${end_us:-0} - 270000)) 1000 2700
+	expect "drops" "$(drops)" -eq 0
+}
+
 # A lone flow has its line, however much the delays jitter, of which it was told nothing.
 test_jitter()
 {

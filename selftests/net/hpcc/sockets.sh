@@ -135,7 +135,7 @@ test_trains()
 # The stack distrusts times below 1 us, and booting takes none here.
 sleep 0.01
 load_modules fairlane tcp_$cc tcp_soze || exit 1
-tests=${*:-both_families no_telemetry silent_port mixed both_ways any_load jitter longer_route untold_queue short_untold_queue policer trains settings_while_it_runs}
+tests=${*:-both_families questions no_telemetry silent_port mixed both_ways any_load jitter longer_route untold_queue short_untold_queue policer trains settings_while_it_runs}
 [ $# -gt 0 ] || for name in ${LEAVE:-}; do
 	tests=$(echo " $tests " | sed "s/ $name / /")
 done

@@ -310,5 +310,5 @@ trap 'drop_net' EXIT
 # The stack distrusts times below 1 us, and booting takes none here.
 sleep 0.01
 load_modules fairlane tcp_soze || exit 1
-tests=${*:-weights_1000 application_limited idle_restart udp ecn loss incast base_rtts switch ipv6 malformed no_telemetry jitter longer_route much_longer_route untold_queue short_untold_queue policer trains}
+tests=${*:-weights_1000 application_limited idle_restart questions udp ecn loss incast base_rtts switch ipv6 malformed no_telemetry jitter longer_route much_longer_route untold_queue short_untold_queue policer trains}
 run_tests 1 $tests
