@@ -6,10 +6,14 @@
  * begin after each other on one port, each with a link of its own, and go on for 60 ms. Prints for
  * each rate, priority and number the mean and the least of Jain's index from 30 to 59 ms over the
  * seeds (1 to 5), and the least part of the line that was used; then the mean of all.
+ *
+ * Then the same of 2 and 8 flows on long paths, where the sender paces: they begin 100 base RTTs
+ * after each other, and the index is that of 400 to 800 base RTTs after the last one.
  */
 #include "bottleneck.h"
 #include "space.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -23,12 +27,23 @@ u32 pp_rules_off;
 #define JITTER_NS	20000
 #define MANY		8
 #define FLOWS_MAX	32
+/* Long paths, base RTTs. */
+#define LONG_STEP_RTTS	100
+#define LONG_FROM_RTTS	400
+#define LONG_TO_RTTS	800
+#define LONG_NUMBERS	2
 
 /* Propagation delay of a link at a rate, ns: base RTTs of 50, 10.2 and 7.9 us. */
 static const struct {
 	u32 gbit;
 	u64 prop_ns;
 } lines[] = { { 1, 6000 }, { 10, 1900 }, { 100, 1900 } };
+
+/* Long paths: rate, and propagation delay of each of the four links of a round trip, ns. */
+static const struct {
+	u32 gbit;
+	u64 prop_ns;
+} longs[] = { { 1, 500000 }, { 10, 500000 }, { 100, 50000 } };
 
 static const u32 priorities[] = { 0, 2, 6 };
 static const int numbers[] = { 2, 8, FLOWS_MAX };
@@ -47,39 +62,52 @@ static void count(struct result *r, double index, double used)
 	r->runs++;
 }
 
-/* Run @flows flows of @priority on a line with one seed, and count what they had. */
-static void run(struct result *r, int line, u32 priority, int flows, u64 seed)
+/* When flows start and what is counted, ns. */
+struct times {
+	u64 step_ns, from_ns, to_ns, end_ns;
+};
+
+/* Run @flows flows of @priority on @b with one seed, and count what they had. */
+static void run(struct result *r, struct bn b, const struct times *t, u32 priority, int flows,
+		u64 seed)
 {
-	struct bn b = {
-		.line_bps = lines[line].gbit * 1000000000ULL,
-		.prop_ns = lines[line].prop_ns,
-	};
-	u64 step_ns = flows > MANY ? STEP_NS / 4 : STEP_NS;
 	double packets, sum = 0, squares = 0;
 	u32 from[FLOWS_MAX];
 	int f;
 
-	bn_init(&b, flows, END_NS, seed);
+	bn_init(&b, flows, t->end_ns, seed);
 	for (f = 0; f < flows; f++)
-		if (bn_add(&b, f, 0, priority, false, f * step_ns + bn_random(&b) % JITTER_NS,
-			   END_NS))
+		if (bn_add(&b, f, 0, priority, false, f * t->step_ns + bn_random(&b) % JITTER_NS,
+			   t->end_ns))
 			die("no channel for priority %u", priority);
-	pn_run(&b.net, FROM_NS);
+	pn_run(&b.net, t->from_ns);
 	for (f = 0; f < flows; f++)
 		from[f] = b.flow[f].snd_una;
-	pn_run(&b.net, TO_NS);
+	pn_run(&b.net, t->to_ns);
 	for (f = 0; f < flows; f++) {
 		packets = b.flow[f].snd_una - from[f];
 		sum += packets;
 		squares += packets * packets;
 	}
-	count(r, squares > 0 ? sum * sum / (flows * squares) : 0, bn_share(&b, -1, FROM_NS, TO_NS));
+	count(r, squares > 0 ? sum * sum / (flows * squares) : 0,
+	      bn_share(&b, -1, t->from_ns, t->to_ns));
 	bn_free(&b);
+}
+
+static void print_number(int flows, const struct result *r)
+{
+	printf("  %2d flows %.2f, least %.2f, used %.2f", flows, r->sum / r->runs, r->least,
+	       r->used);
 }
 
 /* Print what each number of flows has on a line, and count it. */
 static void row(struct result *all, int line, u32 priority, u64 first, u64 last)
 {
+	struct bn b = {
+		.line_bps = lines[line].gbit * 1000000000ULL,
+		.prop_ns = lines[line].prop_ns,
+	};
+	struct times t = { .from_ns = FROM_NS, .to_ns = TO_NS, .end_ns = END_NS };
 	size_t number;
 	u64 seed;
 
@@ -87,10 +115,42 @@ static void row(struct result *all, int line, u32 priority, u64 first, u64 last)
 	for (number = 0; number < ARRAY_SIZE(numbers); number++) {
 		struct result r = { 0 };
 
+		t.step_ns = numbers[number] > MANY ? STEP_NS / 4 : STEP_NS;
 		for (seed = first; seed <= last; seed++)
-			run(&r, line, priority, numbers[number], seed);
-		printf("  %2d flows %.2f, least %.2f, used %.2f", numbers[number], r.sum / r.runs,
-		       r.least, r.used);
+			run(&r, b, &t, priority, numbers[number], seed);
+		print_number(numbers[number], &r);
+		count(all, r.sum / r.runs, r.used);
+	}
+	printf("\n");
+}
+
+/* The same on a long path, without and with delayed ACKs by turns. */
+static void long_row(struct result *all, int line, u32 priority, u64 first, u64 last)
+{
+	struct bn b = {
+		.line_bps = longs[line].gbit * 1000000000ULL,
+		.prop_ns = longs[line].prop_ns,
+	};
+	u64 rtt_ns = 4 * longs[line].prop_ns, seed;
+	size_t number;
+
+	printf("%3u Gbit/s, %" PRIu64 " us, priority %u:", longs[line].gbit,
+	       (uint64_t)rtt_ns / 1000, priority);
+	for (number = 0; number < LONG_NUMBERS; number++) {
+		u64 all_there_ns = numbers[number] * LONG_STEP_RTTS * rtt_ns;
+		struct times t = {
+			.step_ns = LONG_STEP_RTTS * rtt_ns,
+			.from_ns = all_there_ns + LONG_FROM_RTTS * rtt_ns,
+			.to_ns = all_there_ns + LONG_TO_RTTS * rtt_ns,
+			.end_ns = all_there_ns + LONG_TO_RTTS * rtt_ns + 1000000,
+		};
+		struct result r = { 0 };
+
+		for (seed = first; seed <= last; seed++) {
+			b.delayed = seed % 2;
+			run(&r, b, &t, priority, numbers[number], seed);
+		}
+		print_number(numbers[number], &r);
 		count(all, r.sum / r.runs, r.used);
 	}
 	printf("\n");
@@ -99,7 +159,7 @@ static void row(struct result *all, int line, u32 priority, u64 first, u64 last)
 int main(int argc, char **argv)
 {
 	u64 first = 1, last = 5;
-	struct result all = { 0 };
+	struct result all = { 0 }, all_long = { 0 };
 	size_t line, prio;
 
 	if (argc != 1 && (argc != 3 || !seeds_read(argv[1], argv[2], &first, &last)))
@@ -108,5 +168,11 @@ int main(int argc, char **argv)
 		for (prio = 0; prio < ARRAY_SIZE(priorities); prio++)
 			row(&all, line, priorities[prio], first, last);
 	printf("mean index %.3f, least use of a line %.3f\n", all.sum / all.runs, all.used);
+	last = min_t(u64, last, first + 1);
+	for (line = 0; line < ARRAY_SIZE(longs); line++)
+		for (prio = 0; prio < ARRAY_SIZE(priorities); prio++)
+			long_row(&all_long, line, priorities[prio], first, last);
+	printf("long paths, two seeds: mean index %.3f, least use of a line %.3f\n",
+	       all_long.sum / all_long.runs, all_long.used);
 	return 0;
 }
