@@ -40,7 +40,8 @@
  * the same idea, for another reason; channels have to forbid that, but this one
  * moves the target down, by less than the channel's own fluctuation.) From two
  * packets for each weight down, T' is T. 0, the default, leaves everything as it
- * was; Documentation/design/prioplus.rst has what it brings.
+ * was, but on long paths, where s and the window from which on T' falls follow from the path
+ * (pp_share_long()); Documentation/design/prioplus.rst has what both bring.
  *
  * What a flow asks back after a stop, its steps of linear start and adaptive
  * increase, is step / #flow. #flow is one over the share that the flow had, and
