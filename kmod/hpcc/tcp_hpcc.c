@@ -19,8 +19,8 @@
  *
  * Losses halve the rate once for each recovery, a timeout leaves a quarter; CE marks are
  * left to the load. After a loss in a queue that no port tells of, the window is the paper's
- * (hp_window()). After a pause of 16 RTTs a flow goes on with half of the line at most
- * (fairlane/fl_guided.c).
+ * (hp_window()). After a pause of 16 RTTs a flow goes on with the rate that it had, halved for each
+ * RTO, and half of the line at most (fairlane/fl_guided.c).
  */
 #include <linux/module.h>
 #include <net/tcp.h>

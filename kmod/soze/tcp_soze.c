@@ -32,9 +32,9 @@
  *
  * Losses and CE marks: rate times 0.7, once for each recovery; after a timeout a
  * quarter, and start. A loss in a queue that nobody tells of bounds the rate
- * (sz_raise_bound()). After a pause of 16 RTTs a flow goes on with half of the line at
- * most (fairlane/fl_guided.c). An application that sends less than it may changes nothing: the share
- * is what D tells, used or not.
+ * (sz_raise_bound()). After a pause of 16 RTTs a flow goes on with the rate that it had, halved
+ * for each RTO, and half of the line at most (fairlane/fl_guided.c). An application that sends less
+ * than it may changes nothing: the share is what D tells, used or not.
  */
 #include <linux/inet_diag.h>
 #include <linux/module.h>

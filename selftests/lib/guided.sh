@@ -56,7 +56,7 @@ full()
 }
 
 # Questions of 70 kB with pauses of 30 ms on a path of 1 ms: after a pause a flow does not begin with the
-# initial window. Cubic needs 1.6 ms for each; who begins anew 3 to 6 ms.
+# initial window.
 test_questions()
 {
 	lablink-ctl set east netns tr delay 1ms || fault "no delay"

@@ -164,9 +164,10 @@ static u32 pp_share_room_ns(const struct pp_chan *ch)
  * pp_share_long() - how flows of a long path share when nobody has set it
  * @ch: the channel
  *
- * W_AI and the decrease are a small part of a window of hundreds of packets, so shares met after
- * thousands of round trips. T' falls by half of what it may over the windows that two to sixty flows
- * have; where it fell from two packets on, most of that was the same for all of them.
+ * W_AI and the decrease are a small part of a window of hundreds of packets, and by them alone
+ * shares meet after thousands of round trips. T' falls by half of what it may, over the windows
+ * that two to sixty flows have. If it fell from two packets on, most of that would be the same for
+ * all.
  */
 void pp_share_long(struct pp_chan *ch)
 {

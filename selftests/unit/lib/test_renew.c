@@ -189,7 +189,7 @@ static u32 random_below(u32 bound)
 	return (state >> 33) % bound;
 }
 
-/* Whoever leaves out RTTs when there is one that is short enough comes to the same smallest RTTs. */
+/* Whoever leaves out RTTs when one is short enough comes to the same smallest RTTs. */
 TEST(enough)
 {
 	struct fl_renew all = {}, few = {};
