@@ -18,6 +18,8 @@
  * long as their own W_AI is no less.
  */
 #define PP_AI_CHANNEL		40
+/* W_AI as a part of a channel, where that is more than the setting. */
+#define PP_AI_PART		50
 /* Base RTTs of this many channels are long: a window that leaves at once would be
  * a queue of many channels.
  */
@@ -25,8 +27,6 @@
 /* A first window there: TCP's own, and no more than this part of the BDP. */
 #define PP_LONG_FIRST_PKTS	10
 #define PP_LONG_FIRST_PART	8
-/* W_AI there, as a part of a channel, where that is more than the setting. */
-#define PP_LONG_AI_PART		50
 /* The line may be so many times faster than the flow was told: delays bound the window,
  * this only what a path without delays could.
  */
@@ -55,9 +55,6 @@ static void pp_chan_long(struct pp_chan *ch)
 	ch->first_wnd = max_t(u64, ch->first_wnd,
 			      min_t(u64, PP_LONG_FIRST_PKTS * FL_WND_ONE,
 				    ch->bdp_wnd / PP_LONG_FIRST_PART));
-	ch->ai_wnd = max_t(u64, ch->ai_wnd, fl_ns_to_wnd(ch->ppn, ch->width_ns) / PP_LONG_AI_PART);
-	if (!ch->share_ns)
-		pp_share_long(ch);
 }
 
 /* How much of the evidence in 5. of prioplus.c this network asks for. */
@@ -130,6 +127,9 @@ int pp_chan_init(struct pp_chan *ch, const struct pp_conf *cf, u32 prio)
 	ch->ai_wnd = min_t(u64, U32_MAX,
 			   div_u64((u64)cf->ai_bytes << FL_WND_SHIFT,
 				   cf->wire_bytes));
+	if (!cf->paper)
+		ch->ai_wnd = max_t(u64, ch->ai_wnd,
+				   fl_ns_to_wnd(ch->ppn, ch->width_ns) / PP_AI_PART);
 	ch->ai_many_wnd = clamp_t(u64, div_u64(fl_ns_to_wnd(ch->ppn, ch->width_ns), PP_AI_CHANNEL),
 				  ch->ai_wnd, U32_MAX);
 	ch->max_wnd = max_t(u64, fl_ns_to_wnd(ch->ppn, ch->limit_ns) * PP_LINE_WRONG,
@@ -140,9 +140,11 @@ int pp_chan_init(struct pp_chan *ch, const struct pp_conf *cf, u32 prio)
 	ch->clear_heir = PP_CLEAR_HEIR;
 	ch->clear_gap = PP_CLEAR_GAP;
 	ch->clear_base = PP_CLEAR_BASE;
-	pp_weight_init(ch, cf->weight_milli, cf->share_ns);
 	ch->paced = !cf->paper && pp_rule(PP_SCALE) &&
 		    cf->base_ns / PP_PACED_WIDTHS >= ch->width_ns;
+	pp_weight_init(ch, cf->weight_milli);
+	if (!cf->paper)
+		pp_targets_init(ch, cf->share_ns);
 	if (ch->paced)
 		pp_chan_long(ch);
 	pp_chan_resume(ch, cf->resume_permille);

@@ -39,9 +39,9 @@
  * where T' is the same for all, which is where x is. (Swift's target scaling has
  * the same idea, for another reason; channels have to forbid that, but this one
  * moves the target down, by less than the channel's own fluctuation.) From two
- * packets for each weight down, T' is T. 0, the default, leaves everything as it
- * was, but on long paths, where s and the window from which on T' falls follow from the path
- * (pp_share_long()); Documentation/design/prioplus.rst has what both bring.
+ * packets for each weight down, T' is T. With 0, the default, s and the window from which on T'
+ * falls follow from the path (pp_targets_init()); Documentation/design/prioplus.rst has what
+ * both bring.
  *
  * What a flow asks back after a stop, its steps of linear start and adaptive
  * increase, is step / #flow. #flow is one over the share that the flow had, and
@@ -71,10 +71,10 @@
  * @share_ns may move a target.
  */
 #define PP_SHIFT_EIGHTHS	6
-/* On a long path the target falls over the last so many doublings up to a BDP, */
-#define PP_LONG_DOUBLINGS	6
+/* Unless it is set, the target falls over the last so many doublings up to a BDP, */
+#define PP_SHARE_DOUBLINGS	6
 /* and in each of them by this part of that way. */
-#define PP_LONG_SHARE_PART	12
+#define PP_SHARE_STEPS	12
 
 /* Least that it glides in an RTT: this part of the window. */
 #define PP_GLIDE_PART_SHIFT	5
@@ -91,20 +91,18 @@ static s32 pp_log2(u64 x)
 }
 
 /* The weight of a channel's flow: @ch has everything else already. */
-void pp_weight_init(struct pp_chan *ch, u32 weight_milli, u32 share_ns)
+void pp_weight_init(struct pp_chan *ch, u32 weight_milli)
 {
 	u64 most;
 
 	if (!weight_milli || ch->paper)
 		weight_milli = PP_WEIGHT_ONE_MILLI;
-	ch->share_ns = ch->paper ? 0 : share_ns;
 	ch->weight_milli = clamp_t(u32, weight_milli, PP_WEIGHT_MIN_MILLI,
 				   PP_WEIGHT_MAX_MILLI);
 	most = div_u64((u64)ch->ai_wnd * ch->weight_milli, PP_WEIGHT_ONE_MILLI);
 	ch->weight_l2 = pp_log2(ch->weight_milli) -
 			pp_log2(PP_WEIGHT_ONE_MILLI);
 	ch->ai_most_wnd = clamp_t(u64, most, 1, U32_MAX);
-	ch->share_l2 = pp_log2(2 * FL_WND_ONE);
 }
 
 /* a(f, w) of a flow whose weight is not 1, packets << FL_WND_SHIFT. */
@@ -161,18 +159,25 @@ static u32 pp_share_room_ns(const struct pp_chan *ch)
 }
 
 /**
- * pp_share_long() - how flows of a long path share when nobody has set it
+ * pp_targets_init() - how far own targets fall with the window
  * @ch: the channel
+ * @share_ns: as it is set, ns; 0 = it follows from the path
  *
  * W_AI and the decrease are a small part of a window of hundreds of packets, and by them alone
  * shares meet after thousands of round trips. T' falls by half of what it may, over the windows
  * that two to sixty flows have. If it fell from two packets on, most of that would be the same for
- * all.
+ * all. In the middle of a conflict a lower target costs: with it figures 8 and 10a take half as
+ * long again. So only a flow that has settled has one, but for long paths, where flows settle late.
  */
-void pp_share_long(struct pp_chan *ch)
+void pp_targets_init(struct pp_chan *ch, u32 share_ns)
 {
-	ch->share_ns = pp_share_room_ns(ch) / PP_LONG_SHARE_PART;
-	ch->share_l2 = pp_log2(max_t(u64, ch->bdp_wnd >> PP_LONG_DOUBLINGS, 2 * FL_WND_ONE));
+	ch->share_ns = share_ns;
+	ch->share_l2 = pp_log2(2 * FL_WND_ONE);
+	ch->share_settled = !share_ns && !ch->paced;
+	if (share_ns)
+		return;
+	ch->share_ns = pp_share_room_ns(ch) / PP_SHARE_STEPS;
+	ch->share_l2 = pp_log2(max_t(u64, ch->bdp_wnd >> PP_SHARE_DOUBLINGS, 2 * FL_WND_ONE));
 }
 
 /* An RTT has ended: the flow's own target. */
@@ -182,6 +187,8 @@ void pp_share(struct pp_core *pp, const struct pp_chan *ch)
 	s32 l2 = pp_log2(wnd) - ch->weight_l2 - ch->share_l2;
 	u32 most_ns = pp_share_room_ns(ch) / 8 * PP_SHIFT_EIGHTHS;
 
+	if (ch->share_settled && pp->in_channel < PP_SETTLED)
+		most_ns = 0;
 	pp->shift_ns = min_t(u32, most_ns,
 			     (u32)max_t(s32, l2, 0) * ch->share_ns >>
 			     PP_LOG_SHIFT);

@@ -13,10 +13,10 @@
 #define PP_WEIGHT_MIN_MILLI	63
 #define PP_WEIGHT_MAX_MILLI	16000
 
-void pp_weight_init(struct pp_chan *ch, u32 weight_milli, u32 share_ns);
+void pp_weight_init(struct pp_chan *ch, u32 weight_milli);
 u64 pp_weighted_ai(const struct pp_core *pp, const struct pp_chan *ch);
 void pp_reweigh(struct pp_core *pp, const struct pp_chan *ch, u32 was_milli);
-void pp_share_long(struct pp_chan *ch);
+void pp_targets_init(struct pp_chan *ch, u32 share_ns);
 void pp_share(struct pp_core *pp, const struct pp_chan *ch);
 void pp_glide(struct pp_core *pp, const struct pp_chan *ch, u32 delay_ns);
 

@@ -26,8 +26,8 @@
  *    changes the delay by a part of the RTT. In narrower ones a step jumps over
  *    several priorities' channels, and the delay orders nobody. Where the base RTT is
  *    still eight channels and more (pp_chan.paced), the sender spreads each window over
- *    a base RTT; a start has up to ten packets; W_AI is a part of a channel, and flows share by
- *    targets of their own (pp_share_long() in pp_weight.c).
+ *    a base RTT; a start has up to ten packets. W_AI is a fiftieth of a channel at least, and
+ *    flows share by targets of their own (pp_targets_init() in pp_weight.c).
  *
  * 2. Count (PP_COUNT). #flow is taken where the queue is the own priority's.
  *    delay * LineRate / W (line 8) counts the flows of the own priority only when nobody

@@ -66,6 +66,7 @@ extern u32 pp_rules_off;
  * @start_wnd: W_LS, step of the linear start, packets << FL_WND_SHIFT
  * @first_wnd: largest first window with unknown #flow, packets << FL_WND_SHIFT
  * @max_wnd: largest window, line rate times D_limit, times 64: the rate may be wrong
+ * @share_settled: only a flow that has settled has a target of its own
  * @held_ns: the path holds packets for up to this without a queue, see struct pp_conf, ns
  * @own_noise_ns: an excess is not another's if it is no more than this above what the own
  *	priority has in flight, see 4. in prioplus.c, ns; 0 = each excess is
@@ -102,6 +103,7 @@ struct pp_chan {
 	bool paper;
 	bool urgent;
 	bool paced;
+	bool share_settled;
 	u8 clear_stop;
 	u8 clear_heir;
 	u8 clear_gap;

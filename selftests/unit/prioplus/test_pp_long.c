@@ -22,14 +22,14 @@ TEST(long_paths_are_paced)
 	bn_init(&b, 2, MS, 1);
 	CHECK_EQ(bn_add(&b, 0, 0, 3, false, 0, MS), 0);
 	CHECK(!b.flow[0].ch.paced);
-	CHECK_EQ(b.flow[0].ch.share_ns, 0u);
 	b.flow[1].far_ns = FAR_NS;
 	CHECK_EQ(bn_add(&b, 1, 0, 3, true, 0, MS), 0);
 	CHECK(!b.flow[1].ch.paced);
 	CHECK_EQ(bn_add(&b, 1, 0, 3, false, 0, MS), 0);
 	CHECK(b.flow[1].ch.paced);
 	CHECK_LE(b.flow[1].ch.first_wnd, 11 * FL_WND_ONE);
-	CHECK_LT(0u, b.flow[1].ch.share_ns);
+	CHECK_LT(0u, b.flow[0].ch.share_ns);
+	CHECK_LT(b.flow[0].ch.share_ns, b.flow[1].ch.share_ns);
 	bn_free(&b);
 }
 

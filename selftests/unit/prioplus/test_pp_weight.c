@@ -176,7 +176,7 @@ static void set_weight(struct bn_flow *fl, u32 weight_milli)
 {
 	u32 was = fl->ch.weight_milli;
 
-	pp_weight_init(&fl->ch, weight_milli, fl->ch.share_ns);
+	pp_weight_init(&fl->ch, weight_milli);
 	pp_reweigh(&fl->pp, &fl->ch, was);
 }
 
@@ -218,7 +218,8 @@ static void shares(u64 line_bps, u64 prop_ns, int copies, u32 jitter_ns,
 			weight[f] = kind[f % 3];
 			CHECK_EQ(bn_add(&b, f, 0, 3, false,
 					bn_random(&b) % 20000, 60 * MS), 0);
-			pp_weight_init(&b.flow[f].ch, weight[f], SHARE_NS);
+			pp_weight_init(&b.flow[f].ch, weight[f]);
+			pp_targets_init(&b.flow[f].ch, SHARE_NS);
 		}
 		run_until(&b, 5 * MS, early);
 		run_until(&b, 20 * MS, from);
@@ -254,7 +255,7 @@ TEST(own_target)
 	struct pp_core pp = flow(256, 4);
 
 	/* two packets for each weight, and eight times that */
-	pp_weight_init(&ch, 2000, 200);
+	pp_targets_init(&ch, 200);
 	pp_share(&pp, &ch);
 	CHECK_EQ(pp.shift_ns, 0u);
 	pp.wnd = 32 * FL_WND_ONE;
@@ -267,10 +268,23 @@ TEST(own_target)
 	pp.wnd = FL_WND_ONE << 30;
 	pp_share(&pp, &ch);
 	CHECK_EQ(pp.shift_ns, 1200u);
-	/* switched off while the flow goes on */
-	pp_weight_init(&ch, 2000, 0);
-	pp_reweigh(&pp, &ch, 2000);
+	/* not set any more while the flow goes on: from the path, for who has settled */
+	pp_targets_init(&ch, 0);
+	pp_share(&pp, &ch);
 	CHECK_EQ(pp.shift_ns, 0u);
+	pp.in_channel = PP_SETTLED;
+	pp_share(&pp, &ch);
+	CHECK_EQ(pp.shift_ns, 1200u);
+	/* from two packets for each weight on, since a 64th of the BDP is less */
+	CHECK_LT(ch.bdp_wnd, 128 * FL_WND_ONE);
+	pp.wnd = 16 * FL_WND_ONE;
+	pp_share(&pp, &ch);
+	CHECK_NEAR(pp.shift_ns, 2 * ch.share_ns, 5);
+	pp_weight_init(&ch, 1000);
+	pp.wnd = 8 * FL_WND_ONE;
+	pp_share(&pp, &ch);
+	CHECK_NEAR(pp.shift_ns, 2 * ch.share_ns, 5);
+	/* as printed there is none */
 	ch = chan(2000, true);
 	CHECK_EQ(ch.share_ns, 0u);
 }
@@ -290,7 +304,8 @@ TEST(a_live_change_of_weight)
 		for (f = 0; f < 3; f++) {
 			CHECK_EQ(bn_add(&b, f, 0, 3, false,
 					bn_random(&b) % 20000, 50 * MS), 0);
-			pp_weight_init(&b.flow[f].ch, old[f], SHARE_NS);
+			pp_weight_init(&b.flow[f].ch, old[f]);
+			pp_targets_init(&b.flow[f].ch, SHARE_NS);
 		}
 		run_until(&b, 30 * MS, at);
 		set_weight(&b.flow[0], new[0]);
@@ -327,8 +342,8 @@ TEST(priorities_stay_strict)
 			CHECK_EQ(bn_add(&b, f, f / 2, 3 + f / 2, false,
 					f / 2 * 4 * MS + bn_random(&b) % 20000,
 					f < 2 ? 12 * MS : 8 * MS), 0);
-			pp_weight_init(&b.flow[f].ch, f < 2 ? 1000000 : 1,
-				       SHARE_NS);
+			pp_weight_init(&b.flow[f].ch, f < 2 ? 1000000 : 1);
+			pp_targets_init(&b.flow[f].ch, SHARE_NS);
 		}
 		bn_run(&b);
 		CHECK_LE(bn_taken_us(&b, 1, 4 * MS, 8 * MS), 500u);

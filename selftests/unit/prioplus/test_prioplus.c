@@ -482,9 +482,9 @@ static void settle_with(double pkts)
 	flow.flows_q8 = PP_FLOWS_ONE;
 	for (i = 0; i < 2; i++) {
 		while (!fl_seq_after(seq + 1, flow.round_end))
-			ack(12000);
+			ack(12000 - flow.shift_ns);
 		if (!i)
-			ack(12000);
+			ack(12000 - flow.shift_ns);
 	}
 }
 
