@@ -12,7 +12,7 @@
  * @urgent_priority: flows of this priority and above begin without a probe and
  *	with W_LS = BDP, section 4.4; 0 = none
  * @share_ns: the target moves down by this with each doubling of a flow's window
- *	for its weight, ns; 0 = it stays, see core/pp_weight.c
+ *	for its weight, ns; 0 = by what follows from the path, see core/pp_weight.c
  * @paper: exactly as the paper prints it
  */
 struct pp_settings {
