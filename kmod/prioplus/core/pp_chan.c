@@ -129,7 +129,7 @@ int pp_chan_init(struct pp_chan *ch, const struct pp_conf *cf, u32 prio)
 				   cf->wire_bytes));
 	if (!cf->paper)
 		ch->ai_wnd = max_t(u64, ch->ai_wnd,
-				   fl_ns_to_wnd(ch->ppn, ch->width_ns) / PP_AI_PART);
+				   div_u64(fl_ns_to_wnd(ch->ppn, ch->width_ns), PP_AI_PART));
 	ch->ai_many_wnd = clamp_t(u64, div_u64(fl_ns_to_wnd(ch->ppn, ch->width_ns), PP_AI_CHANNEL),
 				  ch->ai_wnd, U32_MAX);
 	ch->max_wnd = max_t(u64, fl_ns_to_wnd(ch->ppn, ch->limit_ns) * PP_LINE_WRONG,
