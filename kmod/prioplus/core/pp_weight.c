@@ -149,11 +149,12 @@ void pp_reweigh(struct pp_core *pp, const struct pp_chan *ch, u32 was_milli)
 }
 
 /* How far below D_target a flow's own target may lie, less what is left of a channel. Priority 0's
- * channel begins below the base RTT, where nothing can be told from an empty queue.
+ * channel begins below the base RTT, where nothing can be told from an empty queue, nor from noise.
  */
 static u32 pp_share_room_ns(const struct pp_chan *ch)
 {
-	u32 least_ns = max_t(u32, ch->lower_ns, ch->base_ns + 2 * ch->eps_ns);
+	u32 least_ns = max_t(u32, ch->lower_ns,
+			     ch->base_ns + 2 * ch->eps_ns + ch->own_noise_ns);
 
 	return ch->target_ns > least_ns ? ch->target_ns - least_ns : 0;
 }
