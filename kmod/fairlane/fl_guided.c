@@ -171,9 +171,10 @@ static u64 fl_guided_gap_ns(const struct sock *sk)
 }
 
 /* What to send at after a pause, bytes on the line a second. As the stack has it for controls that
- * leave the window to it (tcp_cwnd_restart()), the rate that was told halves with each RTO, and is
- * the initial window in an RTT at least. It is half of the line at most: others may come back at
- * the same time, and all are told in a round trip what is there.
+ * leave the window to it (tcp_cwnd_restart()), the rate that the flow had halves with each RTO, and
+ * is the initial window in an RTT at least. It is half of the line at most: others may come back at
+ * the same time, and in a round trip the ports tell all of them what is there
+ * (Documentation/design/hpcc.rst, "Questions after pauses"). Context: socket lock held.
  */
 static u64 fl_guided_resume_rate(const struct sock *sk, u64 idle_ns, u32 rtt_ns)
 {
@@ -192,8 +193,9 @@ static u64 fl_guided_resume_rate(const struct sock *sk, u64 idle_ns, u32 rtt_ns)
 void fl_guided_cwnd_event(struct sock *sk, enum tcp_ca_event event)
 {
 	struct fl_guided *g = fl_guided_of(sk);
+	const struct fl_guided_ops *ops;
+	u64 now_ns, rate;
 	u32 rtt_ns;
-	u64 now_ns;
 
 	if (event != CA_EVENT_TX_START || !g)
 		return;
@@ -201,18 +203,22 @@ void fl_guided_cwnd_event(struct sock *sk, enum tcp_ca_event event)
 	if (!g->telling)
 		return;
 	now_ns = tcp_sk(sk)->tcp_clock_cache;
-	rtt_ns = fl_guided_ops_of(g)->rtt_ns(g);
+	ops = fl_guided_ops_of(g);
+	rtt_ns = ops->rtt_ns(g);
 	if (now_ns - g->ack_ns < (u64)FL_GUIDED_IDLE_RTTS * rtt_ns)
 		return;
-	if (fl_guided_ops_of(g)->slow &&
+	if (ops->slow &&
 	    now_ns - g->ack_ns < (u64)FL_GUIDED_IDLE_RTTS * (rtt_ns + fl_guided_gap_ns(sk)))
 		return;
-	fl_guided_ops_of(g)->restart(g, now_ns,
-				     fl_guided_resume_rate(sk, now_ns - g->ack_ns, rtt_ns));
+	if (ops->forgets && ops->forgets(g))
+		rate = fl_guided_rate_of(sk, TCP_INIT_CWND, rtt_ns);
+	else
+		rate = fl_guided_resume_rate(sk, now_ns - g->ack_ns, rtt_ns);
+	ops->restart(g, now_ns, rate);
 	/* silence was not the path's fault */
 	g->last_echo_ns = now_ns;
 	g->unheard_pkts = 0;
-	fl_guided_ops_of(g)->apply(sk, inet_csk_ca(sk), g);
+	ops->apply(sk, inet_csk_ca(sk), g);
 }
 EXPORT_SYMBOL_GPL(fl_guided_cwnd_event);
 

@@ -129,6 +129,7 @@ struct fl_guided_sock {
  * @cut: losses or CE marks, once for each recovery; the new state
  * @slow: rates of a packet in many RTTs are meant, its gaps are no silence. (HPCC's are not: a
  *	false load brings a flow there, and to begin anew is what frees it.)
+ * @forgets: after silence the flow begins with the initial window; optional
  * @restart: after silence, with this rate, bytes on the line a second
  * @rtt_ns: what an RTT is, ns
  * @info: what it knows beside the rest, while @telling
@@ -154,6 +155,7 @@ struct fl_guided_ops {
 	void (*apply)(struct sock *sk, const struct fl_guided_sock *gs, struct fl_guided *g);
 	void (*cut)(const struct sock *sk, struct fl_guided *g, u8 state);
 	bool slow;
+	bool (*forgets)(const struct fl_guided *g);
 	void (*restart)(struct fl_guided *g, u64 now_ns, u64 rate);
 	u32 (*rtt_ns)(const struct fl_guided *g);
 	void (*info)(const struct fl_guided *g, struct fl_info *info);

@@ -76,11 +76,14 @@ static struct tracepoint *fl_tel_tracepoint;
  */
 struct fl_tel *fl_tel_near[1 << FL_TEL_NEAR_SHIFT];
 
-/* Whose entries are at their places changes under this. */
+/* Entries are put at their places and taken away under this, and @gone is set. Nothing else is
+ * locked inside. BH.
+ */
 static DEFINE_SPINLOCK(fl_tel_near_lock);
 
 /* Let an entry be found at its place, if that is free. It may be taken out of the table just now,
- * and who finds it afterwards is not waited for: so it is not put there any more. Context: any.
+ * and a reader that finds it afterwards is not waited for: so it is not put there any more.
+ * Context: RCU, process or softirq.
  */
 static void fl_tel_show(struct fl_tel *tel)
 {

@@ -96,7 +96,7 @@ struct fl_tel_net {
  * @sending: its congestion control wants telemetry
  * @reserved: its MSS leaves room for the option
  * @fresh: @heard has not been told to the peer
- * @gone: taken out of the table
+ * @gone: taken out of the table; fl_tel_near_lock
  * @watched: somebody wants @ttl
  * @ttl: TTL or hop limit of the newest segment; 0 = none has come
  * @echoes: how many have come

@@ -275,17 +275,16 @@ static void ml_heard(struct sock *sk, const struct fl_guided_sock *gs, struct fl
 	g->updates++;
 }
 
-/* After a pause nothing that was told is true. A flow that acts apart from the way behind the
- * border would be blind for a long round trip: it begins as a new one, with the initial window.
- */
+/* A flow that acts apart from the way behind the border would be blind for a long round trip. */
+static bool ml_forgets(const struct fl_guided *g)
+{
+	return ml_apart(&ml_flow_of(g)->ml);
+}
+
+/* After a pause nothing that borders told is true. */
 static void ml_restart(struct fl_guided *g, u64 now_ns, u64 rate)
 {
-	struct ml_flow *fl = ml_flow_of(g);
-
-	if (ml_apart(&fl->ml))
-		rate = min_t(u64, rate, div_u64((u64)TCP_INIT_CWND * fl->hp.wire_bytes *
-						NSEC_PER_SEC, max_t(u32, hp_base_ns(g), 1)));
-	ml_again(&fl->ml);
+	ml_again(&ml_flow_of(g)->ml);
 	hp_restart(g, now_ns, rate);
 }
 
@@ -350,6 +349,7 @@ static const struct fl_guided_ops ml_guided = {
 	.near = ml_near,
 	.apply = ml_apply,
 	.cut = ml_cut,
+	.forgets = ml_forgets,
 	.restart = ml_restart,
 	.rtt_ns = hp_base_ns,
 	.info = ml_info,

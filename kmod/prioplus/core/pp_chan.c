@@ -143,8 +143,7 @@ int pp_chan_init(struct pp_chan *ch, const struct pp_conf *cf, u32 prio)
 	ch->paced = !cf->paper && pp_rule(PP_SCALE) &&
 		    cf->base_ns / PP_PACED_WIDTHS >= ch->width_ns;
 	pp_weight_init(ch, cf->weight_milli);
-	if (!cf->paper)
-		pp_targets_init(ch, cf->share_ns);
+	pp_targets_init(ch, cf->share_ns);
 	if (ch->paced)
 		pp_chan_long(ch);
 	pp_chan_resume(ch, cf->resume_permille);

@@ -162,7 +162,7 @@ static u32 pp_share_room_ns(const struct pp_chan *ch)
 /**
  * pp_targets_init() - how far own targets fall with the window
  * @ch: the channel
- * @share_ns: as it is set, ns; 0 = it follows from the path
+ * @share_ns: as it is set, ns; 0 = it follows from the path. As printed (@paper) there is none
  *
  * W_AI and the decrease are a small part of a window of hundreds of packets, and by them alone
  * shares meet after thousands of round trips. T' falls by half of what it may, over the windows
@@ -172,10 +172,10 @@ static u32 pp_share_room_ns(const struct pp_chan *ch)
  */
 void pp_targets_init(struct pp_chan *ch, u32 share_ns)
 {
-	ch->share_ns = share_ns;
+	ch->share_ns = ch->paper ? 0 : share_ns;
 	ch->share_l2 = pp_log2(2 * FL_WND_ONE);
 	ch->share_settled = !share_ns && !ch->paced;
-	if (share_ns)
+	if (share_ns || ch->paper)
 		return;
 	ch->share_ns = pp_share_room_ns(ch) / PP_SHARE_STEPS;
 	ch->share_l2 = pp_log2(max_t(u64, ch->bdp_wnd >> PP_SHARE_DOUBLINGS, 2 * FL_WND_ONE));
