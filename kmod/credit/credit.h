@@ -431,6 +431,7 @@ void fl_sender_credit(struct sock *sk, const struct fl_credit_msg *m);
 void fl_sender_seen(struct sock *sk, const struct fl_credit_msg *m);
 u32 fl_sender_backlog(const struct sock *sk);
 u32 fl_sender_backlog_after(const struct sock *sk, u32 seq, u32 bytes, u32 segs);
+u32 fl_sender_tells(struct fl_sender *s, u32 left_segs);
 
 /* Fallback: goes on with another control at once. Context: socket lock held. */
 void fl_sender_fall_back(struct sock *sk, struct fl_sender *s,

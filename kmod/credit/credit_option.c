@@ -108,6 +108,9 @@ static u8 fl_credit_colour(struct fl_sender *s, struct sock *sk, u32 segs,
 		m->part = s->ops->part;
 		m->number = number;
 		left_segs = fl_sender_backlog_after(sk, seq, bytes, segs);
+		if (!left_segs)
+			fl_gate_told_nothing(&s->gate, ktime_get_ns());
+		left_segs = fl_sender_tells(s, left_segs);
 		if (unlikely(s->copying)) {
 			s->copy_segs -= min(s->copy_segs, segs);
 			left_segs = max(left_segs, s->copy_segs);

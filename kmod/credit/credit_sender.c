@@ -37,6 +37,11 @@
  * at an RTT of 10 us. Where RTTs are longer than 1 ms it may be told once more than it needs.
  */
 #define FL_SENDER_FORGET	(HZ / 20)
+/* An application that writes within an RTT and so long after the receiver was told that nothing is
+ * left goes on writing, and its credit is kept for as long. A time of its own since a process that
+ * has the processor to itself writes no faster than it gets it.
+ */
+#define FL_SENDER_SOON_NS	(50 * NSEC_PER_USEC)
 /* A flow to which credits came, and then none, asks again after a second, 2 s, and so on until
  * 2^this s. Each time it waits for the answers to three requests: 7 ms. A receiver that has never
  * given credit may not know of it, and is not asked again. A flow whose paid data was lost waits
@@ -88,10 +93,6 @@ static bool fl_sender_is_full(const struct sock *sk)
  * room for all of each. A credit for a segment that the stack keeps back would be wasted, and asked
  * for again in each RTT. The ACK that lets the segment go has the stack send, which asks. A FIN
  * needs no credit.
- * Where the application waits for room to write, and less is left than is in flight, what is in
- * flight makes room for as much until the credit comes. Without it an RTT would have as many as
- * TCP_NOTSENT_LOWAT lets wait. For the peer's window that does not hold: who reads slowly makes
- * room by reading.
  */
 static u32 fl_sender_segs(const struct sock *sk, u32 seq)
 {
@@ -107,8 +108,6 @@ static u32 fl_sender_segs(const struct sock *sk, u32 seq)
 	segs = (end - seq) / mss;
 	if (end - seq != segs * mss && !fl_sender_holds_rest(sk))
 		segs++;
-	if (segs && segs < tcp_packets_in_flight(tp) && fl_sender_is_full(sk))
-		segs += tcp_packets_in_flight(tp);
 	return segs;
 }
 
@@ -146,6 +145,42 @@ u32 fl_sender_backlog_after(const struct sock *sk, u32 seq, u32 bytes, u32 segs)
 		return fl_sender_segs(sk, seq + bytes) + lost;
 	return fl_sender_segs(sk, tp->snd_nxt) +
 	       lost - min(lost, segs);
+}
+
+/**
+ * fl_sender_tells() - what the receiver is told of
+ * @s: the sender
+ * @left_segs: what there is to send
+ *
+ * By the time that a credit comes, an application that writes on has written as much more as is in
+ * flight now. Two things tell that it does. It waits for room to write, and what is in flight makes
+ * room: without that rule an RTT would have as many credits as TCP_NOTSENT_LOWAT lets wait. Or it
+ * has written soon after there was nothing left (credit/core/gate.c). For the peer's window neither
+ * holds: who reads slowly makes room by reading.
+ *
+ * Context: as fl_credit_out(). Return: segments.
+ */
+u32 fl_sender_tells(struct fl_sender *s, u32 left_segs)
+{
+	const struct sock *sk = s->node.sk;
+	const struct tcp_sock *tp = tcp_sk(sk);
+	u32 flight_segs = tcp_packets_in_flight(tp), more_segs;
+
+	if (after(tp->write_seq, tcp_wnd_end(tp)) || sk->sk_shutdown & SEND_SHUTDOWN)
+		return left_segs;
+	if (left_segs && left_segs < flight_segs && fl_sender_is_full(sk))
+		more_segs = flight_segs;
+	else
+		more_segs = fl_gate_promise(&s->gate, flight_segs);
+	if (more_segs)
+		s->gate.keeps = true;
+	return left_segs + more_segs;
+}
+
+/* See FL_SENDER_SOON_NS. */
+static u64 fl_sender_soon_ns(const struct fl_sender *s)
+{
+	return (u64)(tcp_sk(s->node.sk)->srtt_us >> 3) * NSEC_PER_USEC + FL_SENDER_SOON_NS;
 }
 
 /**
@@ -329,9 +364,11 @@ void fl_sender_ask(struct fl_sender *s)
 		s->gate.told = 0;
 		s->forgotten = true;
 	}
-	if (!fl_gate_must_tell(&s->gate, backlog_segs))
+	/* packets that credit pays for tell by themselves */
+	if (backlog_segs <= fl_sender_due(s) || !fl_gate_must_tell(&s->gate, backlog_segs))
 		return;
-	fl_sender_request(s, backlog_segs);
+	fl_gate_writes(&s->gate, ktime_get_ns(), fl_sender_soon_ns(s));
+	fl_sender_request(s, fl_sender_tells(s, backlog_segs));
 	fl_sender_watch(s, false);
 }
 
@@ -367,12 +404,30 @@ static void fl_sender_push(struct fl_sender *s)
 	s->pushing = false;
 }
 
+/* Is what is due kept for what the application is going to write? A timer looks again at the end.
+ * Context: as fl_sender_send().
+ */
+static bool fl_sender_keeps(struct fl_sender *s)
+{
+	u64 keep_ns;
+
+	if (fl_sender_backlog(s->node.sk) || s->node.sk->sk_shutdown & SEND_SHUTDOWN)
+		return false;
+	keep_ns = fl_gate_keep_ns(&s->gate, ktime_get_ns(), fl_sender_soon_ns(s));
+	if (keep_ns && !hrtimer_is_queued(&s->wake)) {
+		fl_sender_hold(s);
+		hrtimer_start(&s->wake, ns_to_ktime(keep_ns), HRTIMER_MODE_REL_PINNED_SOFT);
+	}
+	return keep_ns;
+}
+
 /* What is left over is wasted, unless it waits for its turn. */
 static void fl_sender_rest(struct fl_sender *s)
 {
 	struct sock *sk = s->node.sk;
 	u64 wasted = s->gate.wasted;
 	u32 due_segs;
+	bool kept;
 
 	/* the device below, or SO_MAX_PACING_RATE: its timer has them spent */
 	if (test_bit(TSQ_THROTTLED, &sk->sk_tsq_flags) ||
@@ -380,14 +435,17 @@ static void fl_sender_rest(struct fl_sender *s)
 		return;
 	for (due_segs = fl_sender_due(s); due_segs && fl_sender_copy(s, due_segs);)
 		due_segs = fl_sender_due(s);
+	if (fl_sender_keeps(s))
+		return;
+	kept = s->gate.kept_ns;
 	/* pairs with fl_sender_credit() */
 	fl_gate_waste(&s->gate, smp_load_acquire(&s->gate.in));
 	if (s->gate.wasted == wasted)
 		return;
 	fl_credit_note(sock_net(sk), FL_CREDIT_N_WASTED, s->gate.wasted - wasted);
-	/* more would come? */
+	/* more would come, or is believed to be of use? */
 	if (s->gate.told && !fl_sender_backlog(sk) &&
-	    fl_credit_ahead(s->gate.until, s->gate.number) > 0)
+	    (kept || fl_credit_ahead(s->gate.until, s->gate.number) > 0))
 		fl_sender_request(s, 0);
 }
 
@@ -514,14 +572,16 @@ void fl_sender_seen(struct sock *sk, const struct fl_credit_msg *m)
 		WRITE_ONCE(s->heard_marks, m->marks);
 }
 
-/* Segments of a packet: what a credit pays for in equal packets, so that the stack does not
- * keep back a small rest, which would be wasted.
+/* Segments of a packet: what a credit pays for in equal packets, so that the stack does not keep
+ * back a small rest, which would be wasted. Where rests are kept, as many as fit.
  */
-static u32 fl_sender_gso_segs(const struct sock *sk, u32 segs)
+static u32 fl_sender_gso_segs(const struct fl_sender *s)
 {
+	const struct sock *sk = s->node.sk;
+	u32 segs = max_t(u32, s->gate.segs, 1);
 	u32 fit = sk->sk_gso_max_size / max_t(u32, tcp_sk(sk)->mss_cache, 1), n;
 
-	for (n = clamp_t(u32, fit, 1, segs); segs % n;)
+	for (n = clamp_t(u32, fit, 1, segs); segs % n && !s->gate.keeps;)
 		n--;
 	return n;
 }
@@ -535,7 +595,7 @@ void fl_sender_before_xmit(struct fl_sender *s)
 	struct sock *sk = s->node.sk;
 	u64 wait_ns;
 
-	sk->sk_gso_max_segs = fl_sender_gso_segs(sk, max_t(u32, s->gate.segs, 1));
+	sk->sk_gso_max_segs = fl_sender_gso_segs(s);
 	if (s->pushing)
 		fl_snd_cwnd_set(tcp_sk(sk),
 				tcp_packets_in_flight(tcp_sk(sk)) + s->ops->room(s, &wait_ns));

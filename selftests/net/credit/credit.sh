@@ -197,6 +197,32 @@ test_notsent_lowat()
 	done
 }
 
+# An application writes on before the credit for its last write has been spent, or soon after. What it
+# is going to write is promised, so that not each write has a request and a round trip of its own. One
+# that pauses is promised nothing. FlexPass sends a part without credit; what it asked for then is
+# wasted, promised or not.
+test_writes_on()
+{
+	while read -r write us most; do
+		for cc in expresspass $heavy; do
+			asked=$(credit xa asked) wasted=$(credit xa wasted) got=$(credit xa got)
+			flow -c $cc -b $((write * 1000)) -w "$write@$us" -L 2000 > /run/out || fault "$cc"
+			complete /run/out 1100000
+			asked=$(($(credit xa asked) - asked)) wasted=$(($(credit xa wasted) - wasted))
+			got=$(($(credit xa got) - got))
+			echo "# $cc: $write bytes each $us us: end $(field end 0 /run/out) us, $asked requests, $got credits, $wasted wasted"
+			expect "requests of $cc, $write bytes each $us us" "$asked" -le "$most"
+			[ $cc = expresspass ] || continue
+			expect "credits that $cc wasted, of a thousand" $((1000 * wasted / got)) -lt 16
+		done
+	done <<-END
+		1000 30 100
+		8000 100 100
+		40000 400 1100
+		8000 1000 2100
+	END
+}
+
 # The buffers of a host as it is installed: the sender's begins with 16 kB, and grows with what is in
 # flight. At 1 Gbit/s and an RTT of 4 ms half of the line is .25 MB.
 test_stock_buffers()
@@ -373,7 +399,7 @@ all_only=credits_come_again
 if [ $# -gt 0 ]; then
 	run_tests 1 "$@"
 else
-	run_tests 1 credit_pays_for_all accepted data_both_ways own_band_back own_port notsent_lowat stock_buffers one_host held_data \
+	run_tests 1 credit_pays_for_all accepted data_both_ways own_band_back own_port notsent_lowat writes_on stock_buffers one_host held_data \
 		peer_without_credit owner_keeps_the_socket path_eats data_loss credit_loss reordering duplicates not_prepared aborts no_way \
 		fast_open switch poor_peers mixed_mtu back_again \
 		forged lies idle_flows promises many_idle first_flow first_flow_of_long_path late_and_deferred next_connection cookies new_route other_port pacing \

@@ -476,6 +476,145 @@ TEST(gate_and_want_agree)
 	}
 }
 
+/* A sender and its receiver, a microsecond a step. */
+struct promise_sim {
+	struct fl_gate g;
+	struct fl_want w;
+	u32 segs;		/* of a credit */
+	u32 backlog;
+	u32 way[8];		/* credits on their way, by step modulo 8; 0: none */
+	u64 now_ns;
+	u32 requests;
+};
+
+#define PROMISE_SOON_NS	20000
+
+static void promise_request(struct promise_sim *sim, u32 backlog)
+{
+	struct fl_credit_msg m = { .type = FL_CREDIT_REQUEST };
+
+	fl_gate_tell(&sim->g, backlog, &m);
+	fl_want_told(&sim->w, m.number, m.backlog_segs, sim->segs);
+	sim->requests++;
+}
+
+/* What credits pay for leaves, and tells. */
+static void promise_spend(struct promise_sim *sim)
+{
+	struct fl_gate *g = &sim->g;
+	u32 number;
+
+	while (sim->backlog && fl_gate_due_segs(g, g->in)) {
+		struct fl_credit_msg m = { .type = FL_CREDIT_GREEN };
+
+		CHECK(fl_gate_take(g, g->in, 1, &number));
+		sim->backlog--;
+		m.number = number;
+		if (!sim->backlog)
+			fl_gate_told_nothing(g, sim->now_ns);
+		m.backlog_segs = sim->backlog + fl_gate_promise(g, 0);
+		g->keeps |= m.backlog_segs > sim->backlog;
+		fl_gate_tell(g, m.backlog_segs, &m);
+		fl_want_told(&sim->w, m.number, m.backlog_segs, sim->segs);
+	}
+	if (fl_gate_due_segs(g, g->in) &&
+	    !fl_gate_keep_ns(g, sim->now_ns, PROMISE_SOON_NS)) {
+		fl_gate_waste(g, g->in);
+		if (g->told)
+			promise_request(sim, 0);
+	}
+	if (sim->backlog && fl_gate_must_tell(g, sim->backlog)) {
+		fl_gate_writes(g, sim->now_ns, PROMISE_SOON_NS);
+		promise_request(sim, sim->backlog + fl_gate_promise(g, 0));
+	}
+}
+
+/* Time goes by. */
+static void promise_steps(struct promise_sim *sim, u32 steps)
+{
+	while (steps--) {
+		u32 at = sim->now_ns / 1000 % ARRAY_SIZE(sim->way);
+
+		if (sim->way[at]) {
+			if (fl_gate_put(&sim->g, sim->g.out, sim->way[at], sim->segs))
+				sim->g.in++;
+			sim->way[at] = 0;
+		}
+		promise_spend(sim);
+		if (fl_want_more(&sim->w))
+			sim->way[at] = fl_want_give(&sim->w);
+		sim->now_ns += 1000;
+	}
+}
+
+static struct promise_sim promise_begin(u32 segs)
+{
+	return (struct promise_sim) {
+		.g = { .number = 1000 }, .w = { .last = 1000, .after = 1000, .lost = 1000 },
+		.segs = segs, .now_ns = 1000000,
+	};
+}
+
+/* An application that writes before or soon after its last write has left asks at first, and then
+ * no more. Hardly anything is wasted, and each write leaves at once.
+ */
+TEST(promise_to_who_writes_on)
+{
+	u32 segs, i;
+
+	for (segs = 1; segs <= 64; segs *= 8) {
+		struct promise_sim sim = promise_begin(segs);
+
+		for (i = 0; i < 4000; i++) {
+			if (i == 2000)
+				sim.requests = 0;
+			sim.backlog += 5;
+			promise_spend(&sim);
+			if (i >= 2000)
+				SAME(sim.backlog, 0);
+			promise_steps(&sim, 15);
+		}
+		SAME(sim.requests, 0);
+		SAME(sim.g.wasted, 0);
+	}
+}
+
+/* One that waits for longer after each write asks each time, and is promised nothing. */
+TEST(promise_nothing_to_who_pauses)
+{
+	struct promise_sim sim = promise_begin(8);
+	u32 i;
+
+	for (i = 0; i < 1000; i++) {
+		sim.backlog += 5;
+		promise_steps(&sim, 40);
+		SAME(sim.backlog, 0);
+	}
+	SAME(sim.requests, 1000);
+	SAME(sim.g.credits, 1000);
+	SAME(sim.g.wasted, 0);
+}
+
+/* Whatever the application does, all leaves, and of 64 credits one is wasted at most. */
+TEST(promise_is_bounded)
+{
+	int round;
+
+	for (round = 0; round < 200; round++) {
+		u32 segs = 1 + draw(3) * draw(8), soon = draw(100), most = 1 + draw(40), i;
+		struct promise_sim sim = promise_begin(segs);
+
+		for (i = 0; i < 2000; i++) {
+			sim.backlog += 1 + draw(most);
+			promise_steps(&sim, draw(100) < soon ? draw(15) : 30 + draw(50));
+		}
+		promise_steps(&sim, 30000);
+		SAME(sim.backlog, 0);
+		SAME(fl_gate_due_segs(&sim.g, sim.g.in), 0);
+		CHECK(sim.g.wasted <= (sim.g.credits >> FL_GATE_PROMISE_SHIFT));
+	}
+}
+
 /* Numbers that were never given, or older than what is known, change nothing. */
 TEST(want_believes_no_other_numbers)
 {
