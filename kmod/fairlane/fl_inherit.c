@@ -5,8 +5,8 @@
  * come with what the operator has said of the host's network, and nobody has to be told
  * of each. Later the two know nothing of each other.
  *
- * A policy that names uids stays behind where uids are others: in a namespace of another
- * user namespace. What is copied is charged to who makes the namespace.
+ * Policies that name uids, and budgets of uids, stay behind where uids are others: in a namespace
+ * of another user namespace. What is copied is charged to who makes the namespace.
  *
  * Namespaces that are there when fairlane.ko is loaded find nothing to copy.
  */

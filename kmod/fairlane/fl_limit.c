@@ -320,6 +320,8 @@ int fl_limit_inherit(struct fl_ns *ns, struct fl_ns *from)
 	list_for_each_entry(a, &from->accounts, list) {
 		if (!a->budget_milli)
 			continue;
+		if (a->key.kind == FL_PAYS_UID && ns->net->user_ns != from->net->user_ns)
+			continue;
 		b = fl_budget_account(ns, a->key.kind, a->key.id, a->path,
 				      a->budget_milli, NULL);
 		if (IS_ERR_OR_NULL(b)) {
@@ -425,7 +427,7 @@ static int fl_budget_put(struct sk_buff *skb, struct netlink_callback *cb,
 	     (fl_put_u64(skb, FL_A_BUDGET_CGROUP_ID, a->key.id) ||
 	      (a->path[0] && nla_put_string(skb, FL_A_BUDGET_CGROUP,
 					    a->path)))) ||
-	    nla_put_u32(skb, FL_A_BUDGET_MILLI, fl_account_budget(ns, a)) ||
+	    nla_put_u32(skb, FL_A_BUDGET_MILLI, a->budget_milli) ||
 	    fl_put_u64(skb, FL_A_BUDGET_USED_MILLI, a->used_milli) ||
 	    nla_put_u32(skb, FL_A_BUDGET_FLOWS, a->flows)) {
 		genlmsg_cancel(skb, head);

@@ -331,6 +331,16 @@ test_apply_new_namespace()
 	fairlane policy add order 60 uid 0 prio 7
 	expect "with other uids" "$(unshare --user --map-root-user --net fairlane policy show | grep -c 'order')" -eq 5
 	expect "with the same uids" "$(unshare --net fairlane policy show | grep -c 'order')" -eq 6
+	# so do their budgets: nobody there could take them back
+	expect "budgets with the same uids" "$(unshare --net fairlane save | grep '^limits set uid')" = 'limits set uid 0 budget 30'
+	expect "budgets with other uids" "$(unshare --user --net fairlane save | grep '^limits set uid')" = ''
+	unshare --user --net sleep 1000 &
+	pid=$!
+	pids+=($pid)
+	sleep 0.1
+	echo '0 100000 65536' > /proc/$pid/uid_map
+	fairlane apply $file > /run/out 2>&1 || fault "apply: $(cat /run/out)"
+	expect "uids of that namespace" "$(nsenter --net --target $pid fairlane save)" = "$fabric_settings"
 	undo
 	kill "${pids[@]}" 2> /dev/null
 	ip netns del cnew
@@ -399,6 +409,28 @@ test_apply_check()
 	expect "a mistake" "$(jq -r '.[] | select(.check == "fabric-file").text' /run/a)" = \
 		'Error: bad.yaml:1: prio: no loaded module has a setting "prio" ("fairlane profile show" lists all that are there; modprobe brings those of another module); other keys are control, namespaces, paths, limits, classes, ports, research'
 	undo
+}
+
+# A user's flows have the budget of each user. That is none of his own: nothing is to be changed,
+# and all can be taken back.
+test_apply_budget()
+{
+	local port=5201
+
+	printf 'control: prioplus\nlimits: {budget: 20}\n' > $file
+	fairlane apply $file > /run/out 2>&1 || fault "apply: $(cat /run/out)"
+	sinks $port
+	in_ns ca bash -c "exec 5<> /dev/tcp/10.0.2.1/$port; exec sleep 1000" &
+	pids+=($!)
+	sleep 0.1
+	expect "used" "$(fl -j limits show | jq -c '.uids | map([.uid, .budget, .flows > 0])')" = '[[0,null,true]]'
+	expect "save" "$(fl save)" = 'limits set prio 6 weight 10 budget 20'
+	expect "apply again" "$(fairlane apply $file 2>&1)" = "everything is as $file says"
+	sed -i 's/20/21/' $file
+	fairlane apply $file > /run/out 2>&1 || fault "another budget: $(cat /run/out)"
+	undo
+	expect "after undo" "$(fl save | grep limits)" = 'limits set prio 6 weight 10 budget none'
+	kill "${pids[@]}" 2> /dev/null
 }
 
 # A unit that is started again has another cgroup of the same path, one that is stopped has none.
