@@ -414,9 +414,16 @@ static int parse_preset(int argc, char **argv, struct nlmsghdr *n, const char *d
  */
 static int parse_port(int argc, char **argv, struct nlmsghdr *n)
 {
-	int used, all = 0;
+	int used, all = 0, dscp = 0, priomap = 0;
 
 	while (argc > 0 && strcmp(*argv, "band")) {
+		dscp += !strcmp(*argv, "dscp");
+		priomap += !strcmp(*argv, "priomap");
+		/* the first table would be lost without a word */
+		if (dscp > 1 || priomap > 1) {
+			fprintf(stderr, "fabric: \"%s\" stands twice\n", *argv);
+			return -1;
+		}
 		used = parse_option(fabric_port_options, argc, argv, n);
 		if (!used) {
 			if (strcmp(*argv, "help"))

@@ -282,6 +282,10 @@ static void read_class(struct yaml_file *r, const char *key,
 	yaml_node_item_t *item;
 	size_t len = strlen(r->key);
 
+	/* it is the comment of the class's policies: people find them by that */
+	yaml_at(r, value);
+	if (!key[strspn(key, " ")])
+		fail("a class needs a name");
 	rd->name = key;
 	rd->n = 0;
 	rd->match = NULL;

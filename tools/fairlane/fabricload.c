@@ -112,19 +112,29 @@ static struct fabric_table_switch *add_switch(struct reading *r, uint32_t id)
 /* "N [policy P] [fields F] [seed S]" */
 static void read_switch(struct reading *r, char **rest)
 {
+	static const char *const known[] = { "policy", "fields", "seed" };
 	struct fabric_table_switch *sw;
+	unsigned int said = 0, i;
+	uint32_t value;
 	char *word;
 
 	sw = add_switch(r, need_number(r, "switch", next_word(rest), 1, UINT32_MAX));
 	while ((word = next_word(rest))) {
-		if (!strcmp(word, "policy"))
-			sw->policy = need_number(r, word, next_word(rest), 0, 3);
-		else if (!strcmp(word, "fields"))
-			sw->fields = need_number(r, word, next_word(rest), 1, FIELDS_KNOWN);
-		else if (!strcmp(word, "seed"))
-			sw->seed = need_number(r, word, next_word(rest), 1, UINT32_MAX);
-		else
+		for (i = 0; i < ARRAY_SIZE(known) && strcmp(word, known[i]); i++)
+			;
+		if (i == ARRAY_SIZE(known))
 			wrong(r, "policy, fields or seed is wanted");
+		if (said & 1U << i)
+			wrong(r, "policy, fields or seed stands twice");
+		said |= 1U << i;
+		value = need_number(r, word, next_word(rest), !!i,
+				    !i ? 3 : i == 1 ? FIELDS_KNOWN : UINT32_MAX);
+		if (!i)
+			sw->policy = value;
+		else if (i == 1)
+			sw->fields = value;
+		else
+			sw->seed = value;
 	}
 	if (sw->policy == 2 || sw->fields & ~FIELDS_KNOWN)
 		wrong(r, "policy 2, and fields beyond 0x37, cannot be computed");

@@ -484,6 +484,7 @@ test_fabric_show()
 		switch 1 policy 4:a number from 0 to 3 is wanted for "policy", not "4"
 		switch 1 seed:a number from 1 to 4294967295 is wanted for "seed"
 		switch 1 fields 0x40:a number from 1 to 55 is wanted for "fields", not "0x40"
+		switch 1 policy 0 policy 1:policy, fields or seed stands twice
 		route 1 port 0*257 to 10.0.0.0/8:a number from 1 to 256 is wanted for "weight", not "257"
 		route 1 port 65536 to 10.0.0.0/8:a number from 0 to 65535 is wanted for "port", not "65536"
 		route 0 port 1 to 10.0.0.0/8:a number from 1 to 4294967295 is wanted for "route", not "0"

@@ -266,6 +266,31 @@ TEST(more_options_than_fit)
 	overflows = 0;
 }
 
+/* A second table is a mistake: the first would be lost. A preset's can be given anew. */
+TEST(tables_that_stand_twice)
+{
+	static const struct {
+		const char *text;
+		int result;
+	} lines[] = {
+		{ "bands 2 dscp 8:1 dscp 10:2", -1 },
+		{ "bands 2 dscp 8:1 10:2", 0 },
+		{ "bands 2 dscp 8:1 limit 1mb dscp off", -1 },
+		{ "bands 2 priomap 1 2 priomap 2", -1 },
+		{ "bands 2 dscp 8:1 priomap 1 2", 0 },
+		{ "preset prio8 dscp off", 0 },
+		{ "limit 1mb limit 2mb", 0 },
+	};
+	static struct message m;
+	unsigned int i, before;
+
+	for (i = 0; i < ARRAY_SIZE(lines); i++) {
+		before = complaints;
+		CHECK_EQ(parse_text(&m, lines[i].text, false), lines[i].result);
+		CHECK_EQ(complaints - before, (unsigned int)-lines[i].result);
+	}
+}
+
 /* What the kernel tells of a port. */
 TEST(port_settings_read_back)
 {
