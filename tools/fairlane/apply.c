@@ -386,6 +386,10 @@ static cJSON *apply_file(const char *path, bool dry_run, unsigned int *failed)
 		doc = apply_all(&a, &f, &r, failed);
 	}
 	without_state(doc);
+	if (dry_run) {
+		cJSON_AddItemToObject(doc, "narrow", r.narrow);
+		r.narrow = NULL;
+	}
 	cJSON_AddStringToObject(doc, "file", path);
 	cJSON_AddBoolToObject(doc, "dry_run", dry_run);
 	opt.json = json;

@@ -9,15 +9,22 @@
  * struct rehearsed - what a file comes to, as the kernel itself tells it
  * @settings: as settings_now() has them
  * @port: tc's text for each port of the file
+ * @narrow: what its ports have no room for
  */
 struct rehearsed {
 	char *settings;
 	char **port;
+	cJSON *narrow;
 };
 
 /* rehearse.c */
 void rehearse(const struct fabric_file *f, struct rehearsed *r);
 void rehearsed_free(const struct fabric_file *f, struct rehearsed *r);
+
+/* room.c */
+cJSON *room_read(void);
+void room_port(const cJSON *doc, const struct fabric_port *p, const char *text, uint32_t mbps,
+	       cJSON *list);
 
 /* applyport.c */
 char *port_text(const char *dev);

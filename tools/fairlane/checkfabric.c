@@ -95,6 +95,9 @@ static void tell_differences(const cJSON *doc, const char *path)
 			  cJSON_GetObjectItem(item, "missing") ?
 			  "is in the file and not there" :
 			  "has not the queue that the file says");
+	cJSON_ArrayForEach(item, cJSON_GetObjectItem(doc, "narrow"))
+		check_add(VERDICT_PROBLEM, "fabric-room", json_text_of(item, "cure"), "%s",
+			  json_text_of(item, "text"));
 	if (!told && !cJSON_GetArraySize(cJSON_GetObjectItem(doc, "ports")))
 		check_add(VERDICT_OK, "fabric-file", NULL,
 			  "host, namespaces and ports are as %s says", path);

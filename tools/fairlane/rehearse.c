@@ -169,6 +169,29 @@ static void try_ports(const struct fabric_file *f, const struct device *device, 
 	}
 }
 
+/* Controls that steer for the delay of their priority's channel. */
+static bool has_channels(const char *control)
+{
+	return !control || !strncmp(control, "prioplus", 8) || !strcmp(control, "swift") ||
+	       !strcmp(control, "ledbat");
+}
+
+/* Have the ports room for what the settings ask of them? */
+static void try_room(const struct fabric_file *f, const struct device *device, cJSON *doc)
+{
+	cJSON *list = cJSON_AddArrayToObject(doc, "narrow"), *said, *text;
+	size_t i = 0;
+
+	if (!f->ports || !has_channels(f->control))
+		return;
+	said = room_read();
+	cJSON_ArrayForEach(text, cJSON_GetObjectItem(doc, "ports")) {
+		room_port(said, &f->port[i], cJSON_GetStringValue(text), device[i].mbps, list);
+		i++;
+	}
+	cJSON_Delete(said);
+}
+
 /* In the namespace of its own: a mistake ends the process. */
 static void try_all(const struct fabric_file *f, const struct device *device, FILE *out)
 {
@@ -198,6 +221,7 @@ static void try_all(const struct fabric_file *f, const struct device *device, FI
 	}
 	try_ports(f, device, doc);
 	opt.where[0] = 0;
+	try_room(f, device, doc);
 	text = settings_now();
 	cJSON_AddStringToObject(doc, "settings", text);
 	free(text);
@@ -228,6 +252,7 @@ static void read_result(const struct fabric_file *f, struct rehearsed *r,
 		item = cJSON_GetArrayItem(ports, i);
 		r->port[i] = xprintf("%s", cJSON_GetStringValue(item));
 	}
+	r->narrow = cJSON_DetachItemFromObject(doc, "narrow");
 	cJSON_Delete(doc);
 	free(text);
 }
@@ -268,4 +293,5 @@ void rehearsed_free(const struct fabric_file *f, struct rehearsed *r)
 		free(r->port[i]);
 	free(r->port);
 	free(r->settings);
+	cJSON_Delete(r->narrow);
 }

@@ -413,6 +413,31 @@ test_apply_check()
 	undo
 }
 
+# A long path makes wide channels, and its port is smaller than one: check says so before packets
+# are lost.
+test_apply_room()
+{
+	local port classes says
+
+	load_modules sch_fabric
+	while IFS=';' read -r port classes says; do
+		printf '%s\n' 'line_rate: 10gbit' 'noise: 800ns' 'paths: {10.9.0.0/16: {base_rtt: 2ms}}' "$classes" \
+			"ports: {lo: $port}" > $file
+		json apply apply --dry-run $file > /dev/null
+		fairlane -j check $file > /run/a
+		expect "$port, $classes" "$(jq -r '.[] | select(.check == "fabric-room") | .verdict, .text, .cure' /run/a | tr '\n' ';')" = "$says"
+	done <<- 'END'
+		limit 1mb;control: prioplus;problem;port lo holds 1049kB, and prio 6 keeps 1256kB in it (base RTT 2ms, 10gbit): packets are lost before its flows stop;limit 1330kb of port lo in the file, or a lower prio;
+		limit 1330kb;control: prioplus;
+		limit 1mb;control: cubic;
+		limit 1mb rate 5gbit;control: prioplus;
+		limit 1mb;classes: {a: {prio: 5}};
+		limit 1mb;classes: {a: {prio: 6, match: {dst: 10.0.0.0/16}}};
+		limit 1mb;classes: {a: {prio: 6, base_rtt: 1ms, match: {dst: 10.0.0.0/8}}, b: {prio: 2}};
+		limit 100kb bands 2 band 1 rate 1gbit limit 2mb;classes: {a: {prio: 1, match: {dst: 10.0.0.0/8}}};problem;port lo holds 102kB, and prio 1 keeps 209kB in it (base RTT 2ms, 10gbit): packets are lost before its flows stop;limit 308kb of port lo in the file, or a lower prio;
+	END
+}
+
 # A user's flows have the budget of each user. That is none of his own: nothing is to be changed,
 # and all can be taken back.
 test_apply_budget()

@@ -941,7 +941,7 @@ trap 'drop_net' EXIT
 sleep 0.01
 load || exit 1
 tests=${*:-flow_show flow_refusals flow_set policy profile limits stats off fabric_show monitor save_restore
-	apply apply_refusals apply_loads_control apply_port_fails apply_one_cannot_be_seen apply_new_namespace apply_late_namespace apply_undo_leaves_alone apply_check apply_budget gone_cgroups classes long_paths flow_cc units recipes
+	apply apply_refusals apply_loads_control apply_port_fails apply_one_cannot_be_seen apply_new_namespace apply_late_namespace apply_undo_leaves_alone apply_check apply_room apply_budget gone_cgroups classes long_paths flow_cc units recipes
 	check_report run iperf3 nginx nginx_policy curl live_change valgrind}
 # shellcheck disable=SC2086 # words
 run_tests "${FIRST:-1}" $tests
