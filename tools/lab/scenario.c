@@ -188,7 +188,7 @@ struct scenario *scenario_load(const char *path, const struct strv *sets,
 		yaml_set(sc->root, sets->s[i]);
 	yaml_params(sc->root);
 	params = y_find(sc->root, "params");
-	for (i = 0; params && i < params->n; i++)
+	for (i = 0; params && params->kind == Y_MAP && i < params->n; i++)
 		if (params->child[i]->kind == Y_SCALAR)
 			pairs_set(&sc->params, params->child[i]->key,
 				  params->child[i]->text);

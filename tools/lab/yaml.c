@@ -75,9 +75,9 @@ static void convert_map(yaml_document_t *doc, yaml_node_t *yn, struct ynode *n,
 			    k->start_mark.line + 1);
 		key = (const char *)k->data.scalar.value;
 		v->line = k->start_mark.line + 1;
-		if (!strcmp(key, "<<") && v->kind == Y_MAP)
+		if (!strcmp(key, "<<") && v->kind == Y_MAP && !merged)
 			merged = v;
-		else if (y_find(n, key))
+		else if (y_find(n, key) || (!strcmp(key, "<<") && merged))
 			die("%s:%d: %s: this key stands twice", n->file,
 			    v->line, key);
 		else
@@ -304,7 +304,7 @@ void yaml_set(struct ynode *root, const char *assignment)
 	value = eq[1] ? parse(eq + 1, strlen(eq + 1), "--set") :
 			parse("\"\"", 2, "--set");
 	strv_split(&part, path, '.');
-	if (part.n == 1 && params && y_find(params, path))
+	if (part.n == 1 && params && params->kind == Y_MAP && y_find(params, path))
 		at = params;
 	for (i = 0; i < part.n; i++) {
 		struct ynode *next = step_into(at, part.s[i]);
