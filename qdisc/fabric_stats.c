@@ -366,8 +366,9 @@ static int fabric_put_basic(struct gnet_dump *d, const struct fabric_view *view)
 	}
 	queue.drops = drops;
 	gnet_stats_basic_sync_init(&basic);
-	_bstats_update(&basic, fabric_all_colours(view->stats.bytes),
-		       fabric_all_colours(view->stats.packets));
+	/* not _bstats_update(): that of older kernels takes 32 bits of packets */
+	u64_stats_add(&basic.bytes, fabric_all_colours(view->stats.bytes));
+	u64_stats_add(&basic.packets, fabric_all_colours(view->stats.packets));
 	return gnet_stats_copy_basic(d, NULL, &basic, true) < 0 ||
 	       gnet_stats_copy_queue(d, NULL, &queue,
 				     view->backlog_packets) < 0;
