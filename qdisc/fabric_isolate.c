@@ -588,7 +588,6 @@ static struct fabric_isolate *fabric_isolate_make(struct net *net, u32 id)
 		return NULL;
 	}
 	iso->net = net;
-	iso->tick_max_ns = FABRIC_TICK_MAX_NS;
 	spin_lock_init(&iso->lock);
 	memset(iso->by_ifindex, PYR_NONE, sizeof(iso->by_ifindex));
 	tasklet_setup(&iso->sender, fabric_isolate_send);
@@ -637,18 +636,25 @@ static struct fabric_isolate_port *fabric_isolate_at(struct fabric_isolate *iso,
 	return iso ? iso->port[port] : NULL;
 }
 
-/* Time between ticks with one port more: that of the slowest one, but what a port tells holds for
- * longer. Context: the switch's lock.
+/* Time between ticks: that of the slowest port there is, but what a port tells holds for longer.
+ * Context: the switch's lock.
  */
-static void fabric_isolate_set_tick(struct fabric_isolate *iso, const struct fabric_isolate_port *p)
+static void fabric_isolate_set_tick(struct fabric_isolate *iso)
 {
-	u64 tick_ns = (u64)p->config.hop_rtt_ns * FABRIC_TICK_HOPS;
-	u64 hold_ns = pfc_hold_ns(PFC_QUANTA_MAX, p->settings.speed_bps);
+	u64 tick_ns = FABRIC_TICK_MIN_NS, most_ns = FABRIC_TICK_MAX_NS, hold_ns;
+	const struct fabric_isolate_port *p;
+	unsigned int i;
 
-	if (p->settings.queue == FABRIC_QUEUE_PFC)
-		iso->tick_max_ns = clamp_t(u64, hold_ns / 2, FABRIC_TICK_MIN_NS, iso->tick_max_ns);
-	iso->sw.config.tick_ns = clamp_t(u64, tick_ns, iso->sw.config.tick_ns, FABRIC_TICK_MAX_NS);
-	iso->sw.config.tick_ns = min(iso->sw.config.tick_ns, iso->tick_max_ns);
+	for (i = 0; i < PYR_PORTS_MAX; i++) {
+		p = iso->port[i];
+		if (!p)
+			continue;
+		tick_ns = max_t(u64, tick_ns, (u64)p->config.hop_rtt_ns * FABRIC_TICK_HOPS);
+		hold_ns = pfc_hold_ns(PFC_QUANTA_MAX, p->settings.speed_bps);
+		if (p->settings.queue == FABRIC_QUEUE_PFC)
+			most_ns = clamp_t(u64, hold_ns / 2, FABRIC_TICK_MIN_NS, most_ns);
+	}
+	iso->sw.config.tick_ns = min(tick_ns, most_ns);
 }
 
 /* The port gets its place in the switch. Context: fabric_isolates_mutex. */
@@ -658,8 +664,8 @@ static void fabric_isolate_plug(struct fabric_isolate_port *p)
 
 	spin_lock_bh(&iso->lock);
 	pyr_port_up(&iso->sw, p->index, &p->config);
-	fabric_isolate_set_tick(iso, p);
 	iso->port[p->index] = p;
+	fabric_isolate_set_tick(iso);
 	WRITE_ONCE(iso->ifindex[p->index], p->ifindex);
 	WRITE_ONCE(iso->by_ifindex[p->ifindex & FABRIC_IFINDEX_MASK], p->index);
 	if (p->settings.queue == FABRIC_QUEUE_PFC && p->config.tell)
@@ -801,6 +807,7 @@ static void fabric_isolate_unplug(struct fabric_sched *q,
 	spin_lock(&iso->lock);
 	if (p->joined) {
 		iso->port[p->index] = NULL;
+		fabric_isolate_set_tick(iso);
 		WRITE_ONCE(iso->ifindex[p->index], 0);
 		iso->pfc.tells &= ~BIT_ULL(p->index);
 		iso->pfc.paused &= ~BIT_ULL(p->index);

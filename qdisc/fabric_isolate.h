@@ -204,7 +204,6 @@ struct fabric_hash_switch {
  * @port: its ports, NULL: none of that number
  * @ifindex: its ports' devices, 0: none; read without the lock
  * @by_ifindex: a port by the last bits of its device's index, a guess; likewise
- * @tick_max_ns: no longer time is between ticks
  * @ticking: @tick is set, or will set itself again
  * @sender: sends frames
  * @tick: core's time
@@ -226,7 +225,6 @@ struct fabric_isolate {
 	struct fabric_isolate_port *port[PYR_PORTS_MAX];
 	int ifindex[PYR_PORTS_MAX];
 	u8 by_ifindex[FABRIC_IFINDEX_MASK + 1];
-	u32 tick_max_ns;
 	bool ticking;
 	struct tasklet_struct sender;
 	struct hrtimer tick;

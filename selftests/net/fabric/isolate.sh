@@ -78,6 +78,21 @@ test_pause_ends_by_itself()
 	empty
 }
 
+# A slow port makes the switch's time slow while it is there, and not for ever.
+test_slow_port_goes()
+{
+	isolating
+	tc -n fa qdisc add dev e1 root handle 1: fabric switch 1 switch-port 1 hop-rtt 1ms band 1 queue isolate ||
+		fault "no slow port"
+	tc -n fa qdisc del dev e1 root
+	frame $PAUSE 9 1 200000
+	send 5 0:1000
+	expect "parked" "$(cls 1 .backlog_packets)" -eq 5
+	sleep 0.001
+	expect "sent after the time was over" "$(cls 1 .backlog_packets)" -eq 0
+	empty
+}
+
 test_frames_that_mean_nothing()
 {
 	isolating
