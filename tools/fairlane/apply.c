@@ -168,18 +168,20 @@ static int make_here(const struct apply *a, const char *name, bool settings,
 
 static int apply_here(const char *name, void *arg)
 {
-	const struct apply *a = arg;
-	char *now = settings_now(), *control = control_now();
-	bool settings = strcmp(now, a->settings);
-	bool other = a->control && strcmp(control, a->control);
+	struct apply a = *(const struct apply *)arg;
+	char *now = settings_now(), *control = control_now(), *wanted = settings_here(a.settings);
+	bool settings = strcmp(now, wanted);
+	bool other = a.control && strcmp(control, a.control);
 	int code = EXIT_OK;
 
-	if (!a->dry_run)
-		code = make_here(a, name, settings, other);
+	a.settings = wanted;
+	if (!a.dry_run)
+		code = make_here(&a, name, settings, other);
 	if (settings || other)
-		record(a, name, now, control, other, code);
+		record(&a, name, now, control, other, code);
 	else
-		record_same(a);
+		record_same(&a);
+	free(wanted);
 	free(now);
 	free(control);
 	return code;

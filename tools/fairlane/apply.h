@@ -35,6 +35,9 @@ void port_missing(const struct fabric_port *p, cJSON *list);
 int port_make(const struct fabric_port *p, const char *wanted, bool dry_run,
 	      cJSON *list);
 
+/* applyuids.c */
+char *settings_here(const char *text);
+
 /* applybefore.c */
 void before_keep(const cJSON *doc, bool all);
 int before_restore(void);

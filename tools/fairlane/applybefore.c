@@ -134,7 +134,7 @@ static int restore_here(const char *name, void *arg)
 {
 	const cJSON *doc = arg, *was;
 	char *number = netns_number(), *now = settings_now();
-	char *control = control_now();
+	char *control = control_now(), *wanted = NULL;
 	const char *refused;
 	int code = EXIT_OK;
 
@@ -143,8 +143,9 @@ static int restore_here(const char *name, void *arg)
 		goto out;
 	if (!was)
 		was = doc;
-	if (strcmp(now, text_at(was, "settings")))
-		code = settings_make(text_at(was, "settings"), name);
+	wanted = settings_here(text_at(was, "settings"));
+	if (strcmp(now, wanted))
+		code = settings_make(wanted, name);
 	if (strcmp(control, text_at(was, "control"))) {
 		refused = control_set(text_at(was, "control"));
 		if (refused)
@@ -152,6 +153,7 @@ static int restore_here(const char *name, void *arg)
 			     refused);
 	}
 out:
+	free(wanted);
 	free(number);
 	free(now);
 	free(control);

@@ -311,6 +311,8 @@ test_apply_one_cannot_be_seen()
 # A new namespace has it all before it has a device; it goes its own way then.
 test_apply_new_namespace()
 {
+	local pid
+
 	fabric_file
 	fairlane apply $file > /run/out 2>&1 || fault "apply: $(cat /run/out)"
 	ip netns add cnew
@@ -338,11 +340,21 @@ test_apply_new_namespace()
 	expect "budgets with other uids" "$(unshare --user --net fairlane save | grep '^limits set uid')" = ''
 	unshare --user --net sleep 1000 &
 	pid=$!
-	pids+=($pid)
+	pids+=("$pid")
 	sleep 0.1
-	echo '0 100000 65536' > /proc/$pid/uid_map
+	echo '0 100000 65536' > "/proc/$pid/uid_map"
 	fairlane apply $file > /run/out 2>&1 || fault "apply: $(cat /run/out)"
-	expect "uids of that namespace" "$(nsenter --net --target $pid fairlane save)" = "$fabric_settings"
+	expect "uids of that namespace" "$(nsenter --net --target "$pid" fairlane save)" = "$fabric_settings"
+	# one that has root alone: budgets of others mean nothing there, the rest is done
+	unshare --user --map-root-user --net sleep 1000 &
+	pid=$!
+	pids+=("$pid")
+	sleep 0.1
+	sed -i 's/uids: {root: 30}/uids: {root: 30, 33: 20}/' $file
+	fairlane apply $file > /run/out 2>&1 || fault "apply where there is no uid 33: $(cat /run/out)"
+	expect "without uid 33" "$(nsenter --net --target "$pid" fairlane save)" = "$fabric_settings"
+	expect "with uid 33" "$(fl save | grep -c '^limits set uid')" -eq 2
+	expect "apply again" "$(fairlane apply $file 2>&1 | grep -v swp9)" = ''
 	undo
 	kill "${pids[@]}" 2> /dev/null
 	ip netns del cnew
