@@ -63,6 +63,8 @@ static void pp_chan_resume(struct pp_chan *ch, u32 permille)
 	ch->clear_stop = ch->clear_stop * permille / 1000;
 	ch->clear_heir = ch->clear_heir * permille / 1000;
 	ch->clear_gap = ch->clear_gap * permille / 1000;
+	/* one and a half probes */
+	ch->clear_ahead = ch->clear_base * 3 / 2 * permille / 1000;
 }
 
 /**
@@ -165,6 +167,7 @@ void pp_move(struct pp_core *pp, bool up)
 	pp->preempted = 0;
 	pp->gap = 0;
 	pp->gap_last = 0;
+	pp->seen = 0;
 	pp->clear = 0;
 	pp->hold = 0;
 	pp->over_rounds = 0;

@@ -37,6 +37,7 @@ void pp_suspend_idle(struct pp_core *pp)
 	pp->preempted = 0;
 	pp->gap = 0;
 	pp->gap_last = 0;
+	pp->seen = 0;
 	pp->clear = 0;
 }
 

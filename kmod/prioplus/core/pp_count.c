@@ -192,7 +192,7 @@ void pp_estimate_at_excess(struct pp_core *pp, const struct pp_chan *ch,
 		n = min_t(u32, n, 2 * pp->flows_q8);
 	else if (pp->flows_known)
 		n = pp->flows_q8;
-	else if (!pp->linear)
+	else if (!pp->linear || (pp->preempted && ch->paced))
 		n = min_t(u32, n, PP_FLOWS_GUESS * PP_FLOWS_ONE);
 	pp->flows_q8 = max_t(u32, pp->flows_q8, n);
 	pp_set_countdown(pp, ch);

@@ -64,7 +64,8 @@
  * 5. Return (PP_RETURN). A preempted flow resumes after several probes below the limit,
  *    and after more the farther it is below the channel that was last in use (the last
  *    two probes above the limit tell which that was: the last one alone may have met
- *    a queue that was draining). A delay below the limit that does not move counts for
+ *    a queue that was draining), and more again for each channel between that it has seen in
+ *    use: these wait, too. A delay below the limit that does not move counts for
  *    more than one that does: that is a lower priority's queue, not a newcomer's who is
  *    on the way up. So the heir is the first, and the dip in
  *    the queue while one priority hands over to the next wakes nobody. Those who come
@@ -118,6 +119,10 @@
 #define PP_STILL_EPS		2
 /* More channels than this make no difference. */
 #define PP_GAP_MAX		5
+/* Channels above the own one that a flow remembers, bits of pp_core.seen; */
+#define PP_SEEN_MAX		16
+/* more that wait ahead than this make no difference. */
+#define PP_AHEAD_MAX		3
 /* A flow this far from the heir's channel is not the heir. */
 #define PP_GAP_FAR		2
 /* Probe interval: base RTTs added for each channel of the gap, */
@@ -188,6 +193,7 @@ static noinline enum pp_verdict pp_stop(struct pp_core *pp,
 	pp->stopped = 1;
 	pp->preempted = 1;
 	pp->clear = -ch->clear_stop;
+	pp->gap_last = 0;
 	pp->in_channel = 0;
 	pp_set_probe_wait(pp, ch, s->delay_ns, s->random);
 	return PP_STOP;
@@ -422,6 +428,18 @@ enum pp_verdict pp_on_rare_ack(struct pp_core *pp, const struct pp_chan *ch,
 	return PP_SEND;
 }
 
+/* How many channels between the own one and the last one in use has the flow seen in use? They
+ * were preempted by that one or by each other, and wait.
+ */
+static u32 pp_ahead(const struct pp_core *pp)
+{
+	u32 seen = pp->seen, ahead = 0;
+
+	for (seen &= seen - 1; seen; seen &= seen - 1)
+		ahead++;
+	return min_t(u32, ahead, PP_AHEAD_MAX);
+}
+
 /* Has a preempted flow seen enough to resume? See 5. above. */
 static bool pp_may_resume(struct pp_core *pp, const struct pp_chan *ch,
 			  u32 delay_ns)
@@ -436,6 +454,7 @@ static bool pp_may_resume(struct pp_core *pp, const struct pp_chan *ch,
 		points = ch->clear_base;
 		if (pp->gap > 1)
 			need += (pp->gap - 1) * ch->clear_gap;
+		need += pp_ahead(pp) * ch->clear_ahead;
 	} else if (moved_ns < PP_STILL_EPS * ch->eps_ns) {
 		points = PP_CLEAR_STILL;
 	}
@@ -445,16 +464,19 @@ static bool pp_may_resume(struct pp_core *pp, const struct pp_chan *ch,
 }
 
 /* A probe above the limit: how many channels is the queue above the own one? It may
- * be draining already, so the last two probes count.
+ * be draining already, so the last two probes count. Where both say the same, that channel is
+ * in use, and none above it.
  */
 static void pp_see_gap(struct pp_core *pp, const struct pp_chan *ch,
 		       u32 delay_ns)
 {
 	/* rounded with 0.2: q is a little lower than its target */
 	u32 gap = min_t(u32, (delay_ns - ch->target_ns + ch->width_ns / 5) /
-			     ch->width_ns, PP_GAP_MAX);
+			     ch->width_ns, U8_MAX);
 
-	pp->gap = max_t(u32, gap, pp->gap_last);
+	if (gap == pp->gap_last && gap && gap <= PP_SEEN_MAX)
+		pp->seen = (pp->seen & (BIT(gap) - 1)) | BIT(gap - 1);
+	pp->gap = min_t(u32, max_t(u32, gap, pp->gap_last), PP_GAP_MAX);
 	pp->gap_last = gap;
 }
 
@@ -468,7 +490,9 @@ static u64 pp_whole_wnd(u64 wnd, u32 random)
 	return (random & (FL_WND_ONE - 1)) < wnd ? FL_WND_ONE : 0;
 }
 
-/* Window of a linear start; 0 = not yet. */
+/* Window of a linear start; 0 = not yet. On a long path a flow that knows #flow, has seen since
+ * its stop who stopped it, and knows of nobody who waits ahead, takes a quarter of its share.
+ */
 static u64 pp_linear_wnd(struct pp_core *pp, const struct pp_chan *ch,
 			 u32 random)
 {
@@ -478,7 +502,8 @@ static u64 pp_linear_wnd(struct pp_core *pp, const struct pp_chan *ch,
 	if (!pp->flows_known)
 		return clamp_t(u64, wnd, FL_WND_ONE, ch->first_wnd);
 	if (ch->paced)
-		wnd = min_t(u64, wnd, ch->first_wnd);
+		wnd = min_t(u64, wnd, pp->gap_last && !pp_ahead(pp) ?
+				      max_t(u64, ch->first_wnd, wnd / 2) : ch->first_wnd);
 	return pp_whole_wnd(wnd, random);
 }
 

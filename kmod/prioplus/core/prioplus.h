@@ -78,6 +78,7 @@ extern u32 pp_rules_off;
  * @clear_stop: points for resuming that a stop takes, see 5. in prioplus.c
  * @clear_heir: points that a preempted flow needs to resume
  * @clear_gap: points that it needs in addition for each channel between
+ * @clear_ahead: points that it needs in addition for each of these that waits, too
  * @clear_base: points that a probe at base delay gives
  */
 struct pp_chan {
@@ -107,6 +108,7 @@ struct pp_chan {
 	u8 clear_stop;
 	u8 clear_heir;
 	u8 clear_gap;
+	u8 clear_ahead;
 	u8 clear_base;
 	u64 ppn;
 	u64 bdp_wnd;
@@ -201,7 +203,8 @@ enum pp_verdict {
  * @glide: RTTs left to reach @glide_wnd; 0 = not on the way
  * @gap: channels between the own one and the delay that probes saw, the larger of
  *	the last two above the limit
- * @gap_last: the same of the last one
+ * @gap_last: the same of the last one since the last stop, however many
+ * @seen: bit i: the queue has stood i + 1 channels above the own one, and no higher since
  * @clear: points that probes have given for resuming
  * @stopped: not sending
  * @dual: the RTT after an adaptive increase is over (paper mode)
@@ -234,6 +237,7 @@ struct pp_core {
 	u32 ai_of;
 	u32 ai_wnd;
 	u16 countdown;
+	u16 seen;
 	u8 in_channel;
 	u8 over;
 	u8 over_rounds;
