@@ -193,7 +193,9 @@ static noinline enum pp_verdict pp_stop(struct pp_core *pp,
 	pp->stopped = 1;
 	pp->preempted = 1;
 	pp->clear = -ch->clear_stop;
-	pp->gap_last = 0;
+	/* long paths: what was seen before the last return says nothing */
+	if (ch->paced)
+		pp->gap_last = 0;
 	pp->in_channel = 0;
 	pp_set_probe_wait(pp, ch, s->delay_ns, s->random);
 	return PP_STOP;

@@ -203,7 +203,7 @@ enum pp_verdict {
  * @glide: RTTs left to reach @glide_wnd; 0 = not on the way
  * @gap: channels between the own one and the delay that probes saw, the larger of
  *	the last two above the limit
- * @gap_last: the same of the last one since the last stop, however many
+ * @gap_last: the same of the last one, however many; on a long path since the last stop
  * @seen: bit i: the queue has stood i + 1 channels above the own one, and no higher since
  * @clear: points that probes have given for resuming
  * @stopped: not sending
