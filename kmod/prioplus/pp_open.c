@@ -541,7 +541,7 @@ bool pp_open_ends(struct pp_flow *fl)
 	fl->opened = 0;
 	fl->longer_ns = 0;
 	pp_configure(fl, fl_profile_for(fl->sk, fl->fs));
-	pp_suspend_idle(&fl->core);
+	pp_suspend_idle(&fl->core, 0);
 	pp_silence_begins(fl);
 	/* as if a train had found the line idle a while ago */
 	fl->silent_least_ns = least_ns;

@@ -728,7 +728,7 @@ static void pp_cong_control(FL_CONG_CONTROL_ARGS)
 	fl_rtt_remember(sk, &ps->rtt);
 }
 
-/* Has the flow been silent for so long that its window means nothing? */
+/* Has the flow been silent for so long that its window says little? */
 static bool pp_was_idle(const struct pp_flow *fl)
 {
 	const struct tcp_sock *tp = tcp_sk(fl->sk);
@@ -737,6 +737,16 @@ static bool pp_was_idle(const struct pp_flow *fl)
 	return !tp->packets_out && !fl->fallback && last_ack_ns &&
 	       tp->tcp_clock_cache - last_ack_ns >
 	       (u64)PP_IDLE_RTTS * fl->chan->base_ns;
+}
+
+/* What it still says: half with each RTO, as the stack has it where it sets the window itself. */
+static u64 pp_idle_wnd(const struct pp_flow *fl)
+{
+	u64 rto_ns = (u64)jiffies_to_usecs(inet_csk(fl->sk)->icsk_rto) * NSEC_PER_USEC;
+	u64 idle_ns = tcp_sk(fl->sk)->tcp_clock_cache - pp_sock_of(fl)->last_ack_ns;
+	u64 halvings = div64_u64(idle_ns, max_t(u64, rto_ns, 1));
+
+	return fl->core.wnd >> min_t(u64, halvings, 63);
 }
 
 /* A FIN alone is no load. It goes without a probe, since a peer that has closed before keeps no
@@ -754,7 +764,7 @@ static bool pp_only_fin(struct sock *sk)
 static noinline void pp_before_sending(struct pp_flow *fl)
 {
 	if (!fl->core.stopped && pp_was_idle(fl)) {
-		pp_suspend_idle(&fl->core);
+		pp_suspend_idle(&fl->core, pp_idle_wnd(fl));
 		fl->rare = 1;
 		fl->started = 0;
 		pp_apply(fl);

@@ -165,6 +165,7 @@ int pp_chan_init(struct pp_chan *ch, const struct pp_conf *cf, u32 prio)
 void pp_move(struct pp_core *pp, bool up)
 {
 	pp->preempted = 0;
+	pp->idle = 0;
 	pp->gap = 0;
 	pp->gap_last = 0;
 	pp->seen = 0;

@@ -28,11 +28,14 @@ void pp_init(struct pp_core *pp, const struct fl_original_ops *original, u64 now
 /**
  * pp_suspend_idle() - a flow that had nothing to send probes before it does
  * @pp: the flow
+ * @wnd: what its window still is after the pause, packets << FL_WND_SHIFT; 0 = as a new one's
  *
  * As if new, but it keeps what it knows about #flow.
  */
-void pp_suspend_idle(struct pp_core *pp)
+void pp_suspend_idle(struct pp_core *pp, u64 wnd)
 {
+	pp->wnd = wnd;
+	pp->idle = !!wnd;
 	pp->stopped = 1;
 	pp->preempted = 0;
 	pp->gap = 0;
@@ -70,6 +73,7 @@ void pp_go(struct pp_core *pp, u64 wnd, u32 snd_nxt)
 	pp->over_rounds = 0;
 	pp->clear = 0;
 	pp->stopped = 0;
+	pp->idle = 0;
 	pp->owns = 0;
 	pp->dual = 0;
 }

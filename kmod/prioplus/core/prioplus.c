@@ -45,7 +45,8 @@
  *    (pp_grow.c). One that comes back grows by half, and at least by a packet; a linear
  *    start with unknown #flow begins with two packets and at most doubles: 300 flows that
  *    start at once make 55 us of queue instead of 570. That of a lone flow ends with what
- *    line and channel hold.
+ *    line and channel hold. After a pause a flow goes on with what it had, up to a quarter
+ *    of the line.
  *
  * 4. Patience (PP_PATIENCE). A flow that is settled in its channel stops when an eighth of a
  *    window, 2 to 4 samples, in a row was above the limit: two, as in the paper, are
@@ -87,6 +88,11 @@
  * halves of a channel below its target: that of the next priority.
  */
 #define PP_NEAR_HALVES		3
+
+/* The first window of a flow that knows how it comes back is 1 / this of its part of W_LS at most, a
+ * quarter of the line. Eight that return at once from a pause have a queue of a BDP.
+ */
+#define PP_FIRST_PART		2
 
 /* An excess is so many samples in a row, an eighth of the window at most: noise makes a sample
  * longer, a queue all of them.
@@ -492,20 +498,34 @@ static u64 pp_whole_wnd(u64 wnd, u32 random)
 	return (random & (FL_WND_ONE - 1)) < wnd ? FL_WND_ONE : 0;
 }
 
-/* Window of a linear start; 0 = not yet. On a long path a flow that knows #flow, has seen since
- * its stop who stopped it, and knows of nobody who waits ahead, takes a quarter of its share.
+/* Largest first window while #flow is not known, and on a long path: a few packets, or a part of
+ * W_LS, since others may come back at the same time. Who has sent before a pause goes on with what
+ * it had, up to that part. So does, on a long path, who has seen since its stop who stopped it,
+ * and knows of nobody who waits ahead.
  */
+static u64 pp_first_most(const struct pp_core *pp, const struct pp_chan *ch)
+{
+	u64 part = pp_own_part(pp, ch->start_wnd) / PP_FIRST_PART;
+
+	if (pp->idle)
+		return max_t(u64, ch->first_wnd, min_t(u64, pp->wnd, part));
+	if (ch->paced && pp->flows_known && pp->preempted && pp->gap_last && !pp_ahead(pp))
+		return max_t(u64, ch->first_wnd, part);
+	return ch->first_wnd;
+}
+
+/* Window of a linear start; 0 = not yet. */
 static u64 pp_linear_wnd(struct pp_core *pp, const struct pp_chan *ch,
 			 u32 random)
 {
 	u64 wnd = pp_own_part(pp, ch->start_wnd);
+	u64 most = pp_first_most(pp, ch);
 
 	pp_count_down(pp);
 	if (!pp->flows_known)
-		return clamp_t(u64, wnd, FL_WND_ONE, ch->first_wnd);
+		return clamp_t(u64, wnd, FL_WND_ONE, most);
 	if (ch->paced)
-		wnd = min_t(u64, wnd, pp->gap_last && !pp_ahead(pp) ?
-				      max_t(u64, ch->first_wnd, wnd / 2) : ch->first_wnd);
+		wnd = min_t(u64, wnd, most);
 	return pp_whole_wnd(wnd, random);
 }
 
@@ -524,9 +544,9 @@ static u64 pp_resume_wnd(struct pp_core *pp, const struct pp_chan *ch,
 		return pp_whole_wnd(min_t(u64, room, pp_bold(ch) ?
 					  ch->first_wnd : FL_WND_ONE), random);
 	}
-	if (!pp_bold(ch) && room_ns >= ch->width_ns / 2 * PP_NEAR_HALVES)
+	if (!pp->idle && !pp_bold(ch) && room_ns >= ch->width_ns / 2 * PP_NEAR_HALVES)
 		return FL_WND_ONE;
-	return clamp_t(u64, room, FL_WND_ONE, ch->first_wnd);
+	return clamp_t(u64, pp_own_part(pp, room), FL_WND_ONE, pp_first_most(pp, ch));
 }
 
 /* A probe's delay as if the probe had been a full packet. Behind one it waits again on each link
@@ -571,6 +591,7 @@ enum pp_verdict pp_on_probe(struct pp_core *pp, const struct pp_chan *ch,
 	if (delay_ns >= ch->limit_ns) {
 		pp->clear = 0;
 		pp->preempted = 1;
+		pp->idle = 0;
 		pp_see_gap(pp, ch, delay_ns);
 		if (!pp->gap)
 			pp_crowd_blocked(pp);

@@ -215,6 +215,8 @@ enum pp_verdict {
  * @shrunk: while #flow is not known: an excess was taken back, which does not show yet
  * @preempted: a higher priority has stopped the flow, or kept it from
  *	beginning, and it has not settled since
+ * @idle: stopped with a window as it had nothing to send, and nobody has kept it from going on
+ *	since
  */
 struct pp_core {
 	u64 wnd;
@@ -253,13 +255,14 @@ struct pp_core {
 	   flows_known:1,
 	   owns:1,
 	   shrunk:1,
-	   preempted:1;
+	   preempted:1,
+	   idle:1;
 };
 
 int pp_chan_init(struct pp_chan *ch, const struct pp_conf *cf, u32 prio);
 void pp_init(struct pp_core *pp, const struct fl_original_ops *original, u64 now_ns,
 	     u32 snd_nxt);
-void pp_suspend_idle(struct pp_core *pp);
+void pp_suspend_idle(struct pp_core *pp, u64 wnd);
 void pp_begin_urgent(struct pp_core *pp, const struct pp_chan *ch, u32 snd_nxt);
 void pp_move(struct pp_core *pp, bool up);
 void pp_skip(struct pp_core *pp, u32 snd_nxt);

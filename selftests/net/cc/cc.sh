@@ -102,6 +102,25 @@ test_answers()
 	done < /run/out
 }
 
+# Answers with pauses of 30 ms, each after a probe: a flow goes on with what it had, and does not begin
+# anew. The base RTT is 100 us.
+test_questions()
+{
+	as_it_comes
+	for dev in 'east netns cr' 'e0 netns cb'; do
+		lablink-ctl set $dev delay 48us || fault "no delay"
+	done
+	for what in prioplus:0:70000:430 prioplus:2:70000:430 prioplus:6:70000:430 prioplus:2:300000:710 \
+		prioplus-ledbat:2:70000:430; do
+		IFS=: read -r cc priority bytes most_us <<-EOF
+			$what
+		EOF
+		flow -c $cc -q $priority -w $bytes@30000 -b $((5 * bytes)) -L 400 > /run/out || fault "$what"
+		# cubic needs 111 and 306 us, and a new flow 498 and 790
+		between "last answer of $what, us" $(($(field end 0 /run/out) - 120000)) 200 $most_us
+	done
+}
+
 # A receiver that reads late keeps the ACKs of all that is in flight until then: no queue. It waits
 # before it takes an answer, or the next 64 kB of a long one.
 test_late_readers()
@@ -435,7 +454,7 @@ trap 'drop_net' EXIT
 # The stack distrusts times below 1 us, and booting takes none here.
 sleep 0.01
 load || exit 1
-tests=${*:-addresses default_priority answers short_answers late_readers smaller_path_mtu both_ways any_length slower_line untold_jitter untold_long_jitter told_noise dips priorities priority_change live_priority probes trace loss loss_and_base_rtt ack_loss lost_acks_of_small_windows owner_paces reordering double_data dsack_count close_stopped last_fin hundreds switch trains
+tests=${*:-addresses default_priority answers short_answers questions late_readers smaller_path_mtu both_ways any_length slower_line untold_jitter untold_long_jitter told_noise dips priorities priority_change live_priority probes trace loss loss_and_base_rtt ack_loss lost_acks_of_small_windows owner_paces reordering double_data dsack_count close_stopped last_fin hundreds switch trains
 	listener poor_peers outage base_rtt base_rtt_given base_rtt_agrees base_rtt_memory settings ledbat prioplus_ledbat one_way deadlines next_connection many_flows
 	ecn mixed_mtu path_change longer_route much_longer_route short_flows removal}
 run_tests 1 $tests

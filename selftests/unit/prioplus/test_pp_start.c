@@ -82,7 +82,7 @@ TEST(urgent_flow_begins_with_a_bdp)
 	CHECK(fabs(PKTS_OF(flow.wnd) - 13) < 0.001);
 	/* idle, it begins as the one of four that it has counted */
 	flow.flows_q8 = 4 * PP_FLOWS_ONE;
-	pp_suspend_idle(&flow);
+	pp_suspend_idle(&flow, flow.wnd);
 	pp_begin_urgent(&flow, &chan, seq);
 	CHECK(fabs(PKTS_OF(flow.wnd) - 3.25) < 0.001);
 	/* it stops for a higher priority as any other */
@@ -114,6 +114,53 @@ TEST(start_by_setting)
 	/* no step is none */
 	cf.start_permille = 0;
 	CHECK(pp_chan_init(&chan, &cf, 5) < 0);
+}
+
+/* After a pause: what it had, up to half of W_LS, the BDP here. */
+TEST(idle_flow_goes_on_with_what_it_had)
+{
+	struct pp_conf cf = conf;
+
+	cf.start_permille = 1000;
+	start(&cf);
+	CHECK_EQ(probe(0), PP_RESUME);
+	CHECK_EQ(flow.wnd, 2 * FL_WND_ONE);
+	pp_suspend_idle(&flow, 5 * FL_WND_ONE);
+	CHECK_EQ(probe(0), PP_RESUME);
+	CHECK_EQ(flow.wnd, 5 * FL_WND_ONE);
+	pp_suspend_idle(&flow, 100 * FL_WND_ONE);
+	CHECK_EQ(probe(0), PP_RESUME);
+	CHECK(fabs(PKTS_OF(flow.wnd) - 6.5) < 0.01);
+	/* one of four that it has counted, and one that had nothing */
+	flow.flows_q8 = 4 * PP_FLOWS_ONE;
+	pp_suspend_idle(&flow, 100 * FL_WND_ONE);
+	CHECK_EQ(probe(0), PP_RESUME);
+	CHECK_EQ(flow.wnd, 2 * FL_WND_ONE);
+	flow.flows_q8 = PP_FLOWS_ONE;
+	pp_suspend_idle(&flow, 0);
+	CHECK_EQ(probe(0), PP_RESUME);
+	CHECK_EQ(flow.wnd, 2 * FL_WND_ONE);
+	/* above a lower priority's queue likewise, and as a new one without a window */
+	pp_suspend_idle(&flow, 5 * FL_WND_ONE);
+	CHECK_EQ(probe(4000), PP_RESUME);
+	CHECK_EQ(flow.wnd, 5 * FL_WND_ONE);
+	pp_suspend_idle(&flow, 0);
+	CHECK_EQ(probe(4000), PP_RESUME);
+	CHECK_EQ(flow.wnd, FL_WND_ONE);
+	/* no more than there is room for */
+	pp_suspend_idle(&flow, 5 * FL_WND_ONE);
+	CHECK_EQ(probe(17000), PP_RESUME);
+	CHECK(PKTS_OF(flow.wnd) < 3.1);
+	/* one that a higher priority has kept waiting has forgotten it, and so has one that moved */
+	pp_suspend_idle(&flow, 5 * FL_WND_ONE);
+	CHECK_EQ(probe(30000), PP_PROBE);
+	while (probe(0) == PP_PROBE)
+		;
+	CHECK_EQ(flow.wnd, 2 * FL_WND_ONE);
+	pp_suspend_idle(&flow, 5 * FL_WND_ONE);
+	pp_move(&flow, true);
+	CHECK_EQ(probe(0), PP_RESUME);
+	CHECK_EQ(flow.wnd, 2 * FL_WND_ONE);
 }
 
 TEST(first_window_by_setting)

@@ -886,7 +886,7 @@ TEST(window_is_bounded_by_delays)
 TEST(idle_flow_probes_and_keeps_its_knowledge)
 {
 	settle(3, 12.5);
-	pp_suspend_idle(&flow);
+	pp_suspend_idle(&flow, flow.wnd);
 	CHECK(flow.stopped);
 	CHECK_EQ(probe(0, 0), PP_RESUME);
 	CHECK(fabs(PKTS_OF(flow.wnd) - 3.25 / 2) < 0.15);
