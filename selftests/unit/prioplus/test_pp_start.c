@@ -116,6 +116,41 @@ TEST(start_by_setting)
 	CHECK(pp_chan_init(&chan, &cf, 5) < 0);
 }
 
+/* Probes that a flow needs to come back when it has met queues so many channels above its own one,
+ * each twice.
+ */
+static u32 probes_after(const u8 *gaps, u32 n)
+{
+	u32 i;
+
+	start(&conf);
+	CHECK_EQ(probe(0), PP_RESUME);
+	for (i = 0; i < 100 && !flow.stopped; i++)
+		rtt(40000);
+	CHECK(flow.stopped);
+	for (i = 0; i < 2 * n; i++)
+		CHECK(probe(20000 + 4000 * gaps[i / 2]) != PP_RESUME);
+	for (i = 1; i < 100 && probe(0) != PP_RESUME; i++)
+		;
+	return i;
+}
+
+/* Who has seen others that wait ahead leaves them a probe or two each. Who has seen the queue fall to
+ * a lower channel knows that those above are gone.
+ */
+TEST(who_waits_ahead_is_first)
+{
+	static const u8 owner[] = { 3 }, one[] = { 2, 3 }, two[] = { 1, 2, 3 };
+	static const u8 gone[] = { 1, 2, 3, 1 }, heir[] = { 1 };
+	u32 far = probes_after(owner, 1);
+
+	CHECK_GE(probes_after(one, 2), far + 1);
+	CHECK_LE(probes_after(one, 2), far + 2);
+	CHECK_EQ(probes_after(two, 3), far + 3);
+	CHECK_EQ(probes_after(gone, 4), probes_after(heir, 1));
+	CHECK(probes_after(heir, 1) < far);
+}
+
 /* After a pause: what it had, up to half of W_LS, the BDP here. */
 TEST(idle_flow_goes_on_with_what_it_had)
 {
