@@ -17,7 +17,7 @@
  * request and a round trip for each write. So the sender promises that there is a little more, and
  * keeps the credit for it until the next write, but not for long. Each 64 credits earn one that may
  * be promised, and one that was promised and is wasted costs as much: so less than 2 % are wasted
- * by that, whatever the application does. Credits wasted end the promises until it writes soon again.
+ * by that, whatever the application does. Waste ends the promises until it writes soon again.
  *
  * A packet that a program holds back in the host (NFQUEUE) is paid for when the program lets it go,
  * without the owner's lock. Two may take the same credit then, and @out pass @in: nothing is due

@@ -89,8 +89,8 @@
  */
 #define PP_NEAR_HALVES		3
 
-/* The first window of a flow that knows how it comes back is 1 / this of its part of W_LS at most, a
- * quarter of the line. Eight that return at once from a pause have a queue of a BDP.
+/* The first window of a flow that goes on is 1 / this of its part of W_LS at most, a quarter of the
+ * line. Eight that return at once from a pause have a queue of a BDP.
  */
 #define PP_FIRST_PART		2
 
