@@ -135,8 +135,8 @@ static u32 probes_after(const u8 *gaps, u32 n)
 	return i;
 }
 
-/* Who has seen others that wait ahead leaves them a probe or two each. Who has seen the queue fall to
- * a lower channel knows that those above are gone.
+/* Who has seen others that wait ahead leaves them a probe or two each. Who has seen the queue fall
+ * to a lower channel knows that those above are gone.
  */
 TEST(who_waits_ahead_is_first)
 {
@@ -186,7 +186,7 @@ TEST(idle_flow_goes_on_with_what_it_had)
 	pp_suspend_idle(&flow, 5 * FL_WND_ONE);
 	CHECK_EQ(probe(17000), PP_RESUME);
 	CHECK(PKTS_OF(flow.wnd) < 3.1);
-	/* one that a higher priority has kept waiting has forgotten it, and so has one that moved */
+	/* one that a higher priority has kept waiting has forgotten it, as has one that moved */
 	pp_suspend_idle(&flow, 5 * FL_WND_ONE);
 	CHECK_EQ(probe(30000), PP_PROBE);
 	while (probe(0) == PP_PROBE)
