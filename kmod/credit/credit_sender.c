@@ -421,11 +421,23 @@ static bool fl_sender_keeps(struct fl_sender *s)
 	return keep_ns;
 }
 
+/* There is nothing to send for what is due, or it has been kept for too long. Context: socket lock
+ * held. Return: has a credit paid for nothing?
+ */
+static bool fl_sender_waste(struct fl_sender *s)
+{
+	u64 wasted = s->gate.wasted;
+
+	/* pairs with fl_sender_credit() */
+	fl_gate_waste(&s->gate, smp_load_acquire(&s->gate.in));
+	fl_credit_note(sock_net(s->node.sk), FL_CREDIT_N_WASTED, s->gate.wasted - wasted);
+	return s->gate.wasted != wasted;
+}
+
 /* What is left over is wasted, unless it waits for its turn. */
 static void fl_sender_rest(struct fl_sender *s)
 {
 	struct sock *sk = s->node.sk;
-	u64 wasted = s->gate.wasted;
 	u32 due_segs;
 	bool kept;
 
@@ -438,11 +450,8 @@ static void fl_sender_rest(struct fl_sender *s)
 	if (fl_sender_keeps(s))
 		return;
 	kept = s->gate.kept_ns;
-	/* pairs with fl_sender_credit() */
-	fl_gate_waste(&s->gate, smp_load_acquire(&s->gate.in));
-	if (s->gate.wasted == wasted)
+	if (!fl_sender_waste(s))
 		return;
-	fl_credit_note(sock_net(sk), FL_CREDIT_N_WASTED, s->gate.wasted - wasted);
 	/* more would come, or is believed to be of use? */
 	if (s->gate.told && !fl_sender_backlog(sk) &&
 	    (kept || fl_credit_ahead(s->gate.until, s->gate.number) > 0))
@@ -601,6 +610,10 @@ void fl_sender_before_xmit(struct fl_sender *s)
 				tcp_packets_in_flight(tcp_sk(sk)) + s->ops->room(s, &wait_ns));
 	if (s->spending)
 		return;
+	/* a process had the socket when the timer expired, and writes now */
+	if (s->gate.kept_ns &&
+	    !fl_gate_keep_ns(&s->gate, ktime_get_ns(), fl_sender_soon_ns(s)))
+		fl_sender_waste(s);
 	fl_sender_window(s);
 	fl_sender_ask(s);
 }
