@@ -77,23 +77,27 @@ void fl_guided_reno_ack(struct sock *sk, const struct rate_sample *rs)
 }
 EXPORT_SYMBOL_GPL(fl_guided_reno_ack);
 
-/* No echo with this ACK. Context: socket lock held. */
+/* No echo with this ACK. Round trips are counted by what is acknowledged: by the clock, ACKs that a
+ * busy host handles late and one by one, whose echo the first of them has taken, were many of them.
+ * Context: socket lock held.
+ */
 void fl_guided_unheard(struct sock *sk, struct fl_guided *g, const struct rate_sample *rs)
 {
-	u32 before = g->unheard_pkts;
-	u64 rtt_ns;
+	const struct tcp_sock *tp = tcp_sk(sk);
+	u32 were_pkts = g->unheard_pkts;
 
-	g->unheard_pkts = min_t(u32, before + max_t(s32, rs->acked_sacked, 0), U16_MAX);
+	g->unheard_pkts = min_t(u32, were_pkts + max_t(s32, rs->acked_sacked, 0), U16_MAX);
 	if (!g->telling) {
-		if (!g->ever && before <= FL_GUIDED_LOST_PKTS &&
+		if (!g->ever && were_pkts <= FL_GUIDED_LOST_PKTS &&
 		    g->unheard_pkts > FL_GUIDED_LOST_PKTS)
 			fl_tel_note_fallback(sk);
 		return;
 	}
-	rtt_ns = max_t(u64, fl_guided_ops_of(g)->rtt_ns(g),
-		       (u64)(tcp_sk(sk)->srtt_us >> 3) * NSEC_PER_USEC);
-	if (g->unheard_pkts > FL_GUIDED_LOST_PKTS &&
-	    g->ack_ns - g->last_echo_ns > FL_GUIDED_LOST_RTTS * rtt_ns)
+	if (after(tp->snd_una, g->unheard_seq)) {
+		g->unheard_seq = tp->snd_nxt;
+		g->unheard_rtts = min(g->unheard_rtts + 1, U8_MAX);
+	}
+	if (g->unheard_pkts > FL_GUIDED_LOST_PKTS && g->unheard_rtts >= FL_GUIDED_LOST_RTTS)
 		fl_guided_fall_back(sk, g);
 }
 EXPORT_SYMBOL_GPL(fl_guided_unheard);
@@ -216,8 +220,7 @@ void fl_guided_cwnd_event(struct sock *sk, enum tcp_ca_event event)
 		rate = fl_guided_resume_rate(sk, now_ns - g->ack_ns, rtt_ns);
 	ops->restart(g, now_ns, rate);
 	/* silence was not the path's fault */
-	g->last_echo_ns = now_ns;
-	g->unheard_pkts = 0;
+	fl_guided_count_anew(sk, g);
 	ops->apply(sk, inet_csk_ca(sk), g);
 }
 EXPORT_SYMBOL_GPL(fl_guided_cwnd_event);

@@ -29,9 +29,10 @@
 /**
  * struct fl_guided - what every such flow has, the first field of its own struct
  * @at: what readers find it by
- * @last_echo_ns: when the last echo came
  * @ack_ns: when the last ACK came
- * @rcu: readers of struct fl_info, who do not look at these two
+ * @unheard_seq: the round trip without an echo ends when something behind it is acknowledged
+ * @dip_seq: what was sent before the dip
+ * @rcu: readers of struct fl_info, who do not look at these three
  * @updates: echoes that were acted on
  * @echoes: tel->echoes that was seen
  * @base_ns: smallest RTT of a full packet, as long as it is true (@renew), ns; U32_MAX: none
@@ -43,7 +44,6 @@
  * @gso_segs: most segments in a packet; while @telling the control's @apply sets it
  * @set_segs: no more than the profile says
  * @una: tp->snd_una at the last ACK
- * @dip_seq: what was sent before the dip
  * @unheard_pkts: acknowledged since the last echo, saturating
  * @mss: that the control's parameters are for
  * @telling: echoes come: this is the control, not Reno
@@ -53,13 +53,15 @@
  * @nears: tel->nears that was seen
  * @ordered: nothing was out of order at the last ACK
  * @has_tel: the socket has telemetry; as it was when the flow began, for readers
+ * @unheard_rtts: round trips since the last echo, saturating
  */
 struct fl_guided {
 	struct fl_attached at;
 	union {
 		struct {
-			u64 last_echo_ns;
 			u64 ack_ns;
+			u32 unheard_seq;
+			u32 dip_seq;
 		};
 		struct rcu_head rcu;
 	};
@@ -72,7 +74,6 @@ struct fl_guided {
 	struct fl_losses losses;
 	u32 gen;
 	u32 una;
-	u32 dip_seq;
 	u16 unheard_pkts;
 	u16 mss;
 	bool telling;
@@ -84,6 +85,7 @@ struct fl_guided {
 	u8 set_segs;
 	bool ordered;
 	bool has_tel;
+	u8 unheard_rtts;
 };
 
 /* What has come with an ACK: bits. */
@@ -234,8 +236,17 @@ static inline void fl_guided_remember(struct sock *sk, struct fl_rtt *r)
 		fl_rtt_remember(sk, r);
 }
 
+/* An echo has come, or none could. */
+static inline void fl_guided_count_anew(const struct sock *sk, struct fl_guided *g)
+{
+	g->unheard_seq = tcp_sk(sk)->snd_nxt;
+	g->unheard_pkts = 0;
+	g->unheard_rtts = 0;
+}
+
 /* What has come with this ACK: bits, 0: no echo. */
-static __always_inline u32 fl_guided_echo(const struct fl_guided_sock *gs,
+static __always_inline u32 fl_guided_echo(const struct sock *sk,
+					  const struct fl_guided_sock *gs,
 					  struct fl_guided *g,
 					  const struct fl_guided_ops *ops)
 {
@@ -256,8 +267,7 @@ static __always_inline u32 fl_guided_echo(const struct fl_guided_sock *gs,
 	}
 	if (what) {
 		g->echoes = echoes;
-		g->last_echo_ns = g->ack_ns;
-		g->unheard_pkts = 0;
+		fl_guided_count_anew(sk, g);
 	}
 	return what;
 }
@@ -336,7 +346,7 @@ static __always_inline void fl_guided_ack(struct sock *sk, const struct rate_sam
 	}
 	g->ack_ns = tcp_sk(sk)->tcp_clock_cache;
 	fl_guided_hold(sk, g, acked_pkts);
-	heard = fl_guided_echo(gs, g, ops);
+	heard = fl_guided_echo(sk, gs, g, ops);
 	if (ops->waits && ops->waits(sk, gs, g, acked_pkts, heard)) {
 		g->una = tcp_sk(sk)->snd_una;
 		fl_guided_remember(sk, &gs->rtt);

@@ -191,8 +191,7 @@ static bool ml_begin(struct sock *sk, struct ml_flow *fl)
 		hp_know_window(&fl->hp);
 	}
 	hp_begin(sk, &fl->hp);
-	g->last_echo_ns = ktime_get_ns();
-	g->unheard_pkts = 0;
+	fl_guided_count_anew(sk, g);
 	return true;
 }
 
