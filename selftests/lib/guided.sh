@@ -9,9 +9,9 @@
 # The test has set $cc, the control, and $stamp, what the port towards tb stamps. Needs jq
 # and, in PATH, flowgen too.
 
-# check: one jitter, one length
-jitters_us="50 200 1000" longer="100us 1ms"
-[ "${TEST_LEVEL:-all}" != check ] || jitters_us=200 longer=1ms
+# check: one jitter, one length, the untold queue for three seconds
+jitters_us="50 200 1000" longer="100us 1ms" untold_s=7
+[ "${TEST_LEVEL:-all}" != check ] || jitters_us=200 longer=1ms untold_s=3
 
 # Payload that 1 Gbit/s takes in a ms: segments of 1440 bytes, 1538 on the line.
 LINE_BYTES_MS=117035
@@ -96,16 +96,16 @@ test_longer_route()
 test_untold_queue()
 {
 	tc -n tr qdisc replace dev east root handle 2: pfifo limit 2000
-	flows 4 500:all:mark 1000:all:mark 7000:all:mark 7500:all:mark &
+	flows 4 500:all:mark 1000:all:mark ${untold_s}000:all:mark ${untold_s}500:all:mark &
 	sleep 0.5
 	early=$(untold_bytes)
-	sleep 6
+	sleep $((untold_s - 1))
 	late=$(untold_bytes)
 	wait
 	echo "# queue of $early, then $late bytes"
-	full 7500 500 980
+	full ${untold_s}500 500 980
 	expect "queue in bytes, of $early" "$late" -le $((2 * early + 30000))
-	fair 7500 4
+	fair ${untold_s}500 4
 }
 
 # What waits at the port without telemetry, in the mean of half a second.

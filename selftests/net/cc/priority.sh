@@ -244,7 +244,7 @@ test_outage()
 	ip -n cb route change default via 10.0.2.254
 	for cc in prioplus prioplus-ledbat; do
 		outages_ms='100 1000 3000'
-		[ "$level:$cc" != check:prioplus ] || outages_ms=3000
+		[ "$level:$cc" != check:prioplus ] || outages_ms=1000
 		[ "$level:$cc" != check:prioplus-ledbat ] || outages_ms=100
 		for ms in $outages_ms; do
 			end=$((ms + 3100))
