@@ -59,6 +59,9 @@ enum pp_dsack {
  * @flows_kept_q8: #flow when ACKs began to wait, << PP_FLOWS_SHIFT; 0 = they do not
  * @core: the algorithm
  * @chan: the channel of its priority, shared, see pp_share.c
+ * @kin: flows to the same host, of the same priority, see pp_kin.c; NULL = it needs none
+ * @kin_told_pkts: what the flow has told them that it has in flight, packets
+ * @kin_told_weight: its weight as it has told them, 0 = it does not send
  * @timer: one timer for all purposes, see @timer_for
  * @probe_sent_ns: when the newest probe was sent, monotonic ns
  * @probe_nxt: tp->snd_nxt at that time
@@ -67,6 +70,7 @@ enum pp_dsack {
  * @random: state of pp_random()
  * @gen: generation of profile and settings together that @chan comes from
  * @gso_segs: most segments in a packet, see fl_sock_gso_segs()
+ * @kin_prio: the priority that its kin know
  * @mss: MSS that @chan comes from, bytes
  * @prio: priority that @chan comes from
  * @dsack_seen: tp->dsack_dups as it was after the last probe or echo
@@ -135,15 +139,19 @@ struct pp_flow {
 	struct fl_sock *fs;
 	struct fl_tel *tel;
 	const struct pp_chan *chan;
+	struct pp_kin *kin;
 	struct pp_core core;
 	u32 delay_ns;
 	u32 extra_ns;
 	u32 flows_kept_q8;
+	u32 kin_told_pkts;
+	u32 kin_told_weight;
 	u32 random;
 	u32 gen;
 	u16 mss;
 	u8 prio;
 	u8 gso_segs;
+	u8 kin_prio;
 	struct hrtimer timer;
 	union {
 		struct {
@@ -286,6 +294,13 @@ bool pp_chan_take(struct pp_flow *fl, const struct pp_chan *want);
 void pp_chan_drop(struct pp_flow *fl);
 int pp_share_init(void);
 void pp_share_exit(void);
+
+/* pp_kin.c */
+void pp_kin_join(struct pp_flow *fl);
+void pp_kin_leave(struct pp_flow *fl);
+void pp_kin_tell(struct pp_flow *fl, u32 pkts, u32 delay_ns);
+int pp_kin_init(void);
+void pp_kin_exit(void);
 
 /* pp_open.c */
 void pp_apply(struct pp_flow *fl);

@@ -164,6 +164,18 @@ static void pp_recovers(struct pp_flow *fl)
 		pp_set_state(fl->sk, TCP_CA_Recovery);
 }
 
+/* What a flow that sends has in flight, packets: its window, unless the application gives less.
+ * Context: ACK, socket lock held.
+ */
+static u32 pp_has_pkts(const struct pp_flow *fl, const struct rate_sample *rs)
+{
+	u32 pkts = fl->core.wnd >> FL_WND_SHIFT;
+
+	if (!rs->is_app_limited)
+		return pkts;
+	return min_t(u32, pkts, tcp_sk(fl->sk)->packets_out + max_t(s32, rs->acked_sacked, 0));
+}
+
 /* Once an RTT, or at once where it cannot wait: a base RTT below all that is known,
  * or a turn of windows. @full_ns: delay of this ACK if it is of full packets, ns; 0 =
  * it is not. Context: ACK, socket lock held.
@@ -193,6 +205,8 @@ static noinline void pp_look(struct pp_flow *fl, u32 full_ns,
 		pp_see_links(fl, ps->least_ns);
 	pp_refresh(fl, pf, ps->least_ns == U32_MAX ? 0 : ps->least_ns, 0);
 	ps->least_ns = U32_MAX;
+	if (!fl->core.stopped)
+		pp_kin_tell(fl, pp_has_pkts(fl, rs), full_ns);
 	fl_take_over(fl->sk, fl->gso_segs);
 }
 
@@ -451,6 +465,7 @@ static void pp_sk_release(struct sock *sk)
 	/* recovery that began while stopped: PRR divides by it */
 	if (!tp->prior_cwnd)
 		tp->prior_cwnd = tcp_snd_cwnd(tp);
+	pp_kin_leave(fl);
 	pp_chan_drop(fl);
 	pp_see_unuse();
 	pp_probe_release(fl);
@@ -521,11 +536,13 @@ static void pp_on_echo(struct pp_flow *fl)
 		return;
 	}
 	pp_base_rtt(fl)->turned = false;
+	pp_kin_tell(fl, 0, 0);
 	switch (pp_on_probe(&fl->core, fl->chan, delay_ns, tp->snd_nxt,
 			    pp_random(fl))) {
 	case PP_RESUME:
 		fl->resumed_ns = pp_met_nothing(fl, probe_ns) ? probe_ns : 0;
 		fl->resumed = 1;
+		pp_kin_tell(fl, fl->core.wnd >> FL_WND_SHIFT, 0);
 		pp_sock_of(fl)->least_ns = U32_MAX;
 		fl->train_pkts = 0;
 		pp_trace_state(fl, delay_ns);
@@ -567,6 +584,7 @@ static void pp_in_ack_event(struct sock *sk, u32 flags)
 static noinline void pp_has_stopped(struct pp_flow *fl, u32 delay_ns)
 {
 	fl->rare = 1;
+	pp_kin_tell(fl, 0, 0);
 	fl->stats.stops++;
 	fl->train_pkts = 0;
 	if (!pp_silence_goes_on(fl))
@@ -725,6 +743,8 @@ static void pp_cong_control(FL_CONG_CONTROL_ARGS)
 		fl_set_wnd(tp, fl->core.wnd >> FL_WND_SHIFT, ~0UL);
 	else
 		pp_take_ack(fl, rs, delay_ns);
+	if (unlikely(!tp->packets_out) && !tcp_send_head(sk))
+		pp_kin_tell(fl, 0, 0);
 	fl_rtt_remember(sk, &ps->rtt);
 }
 
@@ -849,9 +869,12 @@ static int __init pp_register(void)
 	err = pp_share_init();
 	if (err)
 		goto cache;
-	err = fl_settings_register(&pp_table);
+	err = pp_kin_init();
 	if (err)
 		goto share;
+	err = fl_settings_register(&pp_table);
+	if (err)
+		goto kin;
 	err = pp_see_init();
 	if (err)
 		goto settings;
@@ -869,6 +892,8 @@ probe:
 	pp_see_exit();
 settings:
 	fl_settings_unregister(&pp_table);
+kin:
+	pp_kin_exit();
 share:
 	pp_share_exit();
 cache:
@@ -885,6 +910,7 @@ static void __exit pp_unregister(void)
 	 * for RCU. Timers go with the flows' memory.
 	 */
 	rcu_barrier();
+	pp_kin_exit();
 	pp_share_exit();
 	fl_settings_unregister(&pp_table);
 	kmem_cache_destroy(pp_flow_cache);

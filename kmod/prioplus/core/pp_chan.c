@@ -144,6 +144,7 @@ int pp_chan_init(struct pp_chan *ch, const struct pp_conf *cf, u32 prio)
 	ch->clear_base = PP_CLEAR_BASE;
 	ch->paced = !cf->paper && pp_rule(PP_SCALE) &&
 		    cf->base_ns / PP_PACED_WIDTHS >= ch->width_ns;
+	ch->few = !cf->paper && 4 * ch->data_ns >= ch->width_ns;
 	pp_weight_init(ch, cf->weight_milli);
 	pp_targets_init(ch, cf->share_ns);
 	if (ch->paced)

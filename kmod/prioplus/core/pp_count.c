@@ -51,6 +51,8 @@ u32 pp_new_ai(struct pp_core *pp, const struct pp_chan *ch)
 			     max_t(u32, root, 1));
 		ai = min_t(u64, ai, ch->ai_wnd);
 	}
+	if (pp->kin_more)
+		ai = max_t(u64, ai, FL_WND_ONE);
 	pp->ai_of = pp->flows_q8;
 	pp->ai_wnd = ai;
 	return ai;
@@ -83,6 +85,16 @@ bool pp_owns_less(const struct pp_core *pp, const struct pp_chan *ch,
 	u64 own = (pp->wnd * pp->flows_q8) >> PP_FLOWS_SHIFT;
 
 	return own * 8 < fl_ns_to_wnd(ch->ppn, delay_ns) * eighths;
+}
+
+/* What the kin have explains an excess: the flow counts as many as would have as much as it has. */
+void pp_count_kin(struct pp_core *pp)
+{
+	u64 all = ((u64)pp->kin_pkts << FL_WND_SHIFT) + pp->wnd;
+	u64 n = div64_u64(all, max_t(u64, pp->wnd >> PP_FLOWS_SHIFT, 1));
+
+	pp->flows_q8 = clamp_t(u64, n, PP_FLOWS_ONE, PP_FLOWS_MAX * PP_FLOWS_ONE);
+	pp->flows_known = 1;
 }
 
 /**

@@ -38,6 +38,7 @@ u32 pp_flows_by_inflight(const struct pp_core *pp, const struct pp_chan *ch,
 			 u32 delay_ns);
 bool pp_owns_less(const struct pp_core *pp, const struct pp_chan *ch,
 		  u32 delay_ns, u32 eighths);
+void pp_count_kin(struct pp_core *pp);
 u64 pp_crowd_part(const struct pp_core *pp, u64 step);
 void pp_crowd_at_least(struct pp_core *pp, u32 n_q8);
 void pp_crowd_blocked(struct pp_core *pp);

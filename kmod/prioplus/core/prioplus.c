@@ -60,7 +60,9 @@
  *    packets, delays of a lone flow differ by two packets from one window to the next, which
  *    is more than half a channel. Where B is more than A/2, noise alone takes priority 0
  *    above its limit at times: it counts an excess if what its own priority has in flight and
- *    B are not enough for the delay.
+ *    B are not enough for the delay. Where packets are long beside a channel (pp_chan.few), what
+ *    this host's flows to the same one have in flight, of this and of lower priorities, explains
+ *    it as well (pp_kin_explains(); the kernel counts, pp_kin.c).
  *
  * 5. Return (PP_RETURN). A preempted flow resumes after several probes below the limit,
  *    and after more the farther it is below the channel that was last in use (the last
@@ -252,11 +254,25 @@ static bool pp_has_all(const struct pp_core *pp, const struct pp_chan *ch,
 	return own >= fl_ns_to_wnd(ch->ppn, s->delay_ns - ch->eps_ns);
 }
 
+/* Does what this flow and its kin have in flight explain a delay? As for what each packet may have
+ * waited for on the links of the way.
+ */
+static bool pp_kin_explains(const struct pp_core *pp, const struct pp_chan *ch, u32 delay_ns)
+{
+	u64 own = ((u64)pp->kin_pkts << FL_WND_SHIFT) + (pp->stopped ? 0 : pp->wnd);
+
+	if (delay_ns > pp->kin_ns + 2 * ch->data_ns)
+		return false;
+	if (pp->stopped)
+		delay_ns -= min_t(u32, delay_ns, ch->data_ns);
+	return pp->kin_pkts && ch->few && own + FL_WND_ONE >= fl_ns_to_wnd(ch->ppn, delay_ns);
+}
+
 /* Is a delay above the limit another priority's? See 4. above. */
 static bool pp_others_excess(const struct pp_core *pp, const struct pp_chan *ch,
 			     const struct fl_sample *s)
 {
-	if (pp_has_all(pp, ch, s))
+	if (pp_has_all(pp, ch, s) || pp_kin_explains(pp, ch, s->delay_ns))
 		return false;
 	return !ch->own_noise_ns ||
 	       pp_owns_less(pp, ch, s->delay_ns - ch->own_noise_ns, PP_EIGHTHS);
@@ -280,6 +296,8 @@ static bool pp_own_excess(struct pp_core *pp, const struct pp_chan *ch, const st
 	bool step = pp_has_all(pp, ch, s) && pp->wnd <= pp_own_target(pp, ch);
 
 	pp->over = 0;
+	if (pp->kin_pkts && pp_grows(pp))
+		pp_count_kin(pp);
 	if (fl_seq_after(s->ack_seq, pp->round_end))
 		pp_round_begins(pp, s);
 	return step;
@@ -415,7 +433,8 @@ enum pp_verdict pp_on_rare_ack(struct pp_core *pp, const struct pp_chan *ch,
 		} else if (pp_own_excess(pp, ch, s)) {
 			return PP_SEND;
 		}
-		if (grows)
+		/* unless it has counted its kin just now */
+		if (grows && !(pp->kin_pkts && pp->flows_known))
 			return PP_SEND;
 	} else {
 		pp->over = 0;
@@ -581,6 +600,7 @@ static u32 pp_probe_delay_ns(const struct pp_chan *ch, u32 probe_ns)
 enum pp_verdict pp_on_probe(struct pp_core *pp, const struct pp_chan *ch,
 			    u32 delay_ns, u32 snd_nxt, u32 random)
 {
+	bool explained;
 	u64 wnd = 0;
 
 	if (!pp->stopped)
@@ -588,7 +608,10 @@ enum pp_verdict pp_on_probe(struct pp_core *pp, const struct pp_chan *ch,
 	delay_ns = pp_probe_delay_ns(ch, delay_ns);
 	if (unlikely(ch->paper))
 		return pp_paper_probe(pp, ch, delay_ns, snd_nxt, random);
-	if (delay_ns >= ch->limit_ns) {
+	explained = !pp_at_base(ch, delay_ns) && pp_kin_explains(pp, ch, delay_ns);
+	if (explained)
+		pp->preempted = 0;
+	if (delay_ns >= ch->limit_ns && !explained) {
 		pp->clear = 0;
 		pp->preempted = 1;
 		pp->idle = 0;

@@ -75,6 +75,8 @@ extern u32 pp_rules_off;
  * @urgent: flows begin without a probe (section 4.4)
  * @paced: the base RTT is long beside the channel: the sender spreads each
  *	window over a base RTT, see 1. in prioplus.c
+ * @few: the packets of a host's other flows, on two links, are more than the channel: kin are
+ *	asked for, see pp_kin_explains()
  * @clear_stop: points for resuming that a stop takes, see 5. in prioplus.c
  * @clear_heir: points that a preempted flow needs to resume
  * @clear_gap: points that it needs in addition for each channel between
@@ -104,6 +106,7 @@ struct pp_chan {
 	bool paper;
 	bool urgent;
 	bool paced;
+	bool few;
 	bool share_settled;
 	u8 clear_stop;
 	u8 clear_heir;
@@ -194,6 +197,9 @@ enum pp_verdict {
  * @ai_of: the #flow that @ai_wnd is of; 0 = none
  * @ai_wnd: additive increase for an RTT with a packet of window and more, packets <<
  *	FL_WND_SHIFT
+ * @kin_pkts: what others of this host, to the same one and of the same priority, have in flight,
+ *	packets; 0 where nobody tells
+ * @kin_ns: delay that one of them has seen last, ns
  * @countdown: RTTs at base delay until #flow is halved
  * @in_channel: RTTs that ended inside the own channel, forgotten outside
  * @over: consecutive samples above D_limit, no more counted than decide
@@ -215,6 +221,7 @@ enum pp_verdict {
  * @shrunk: while #flow is not known: an excess was taken back, which does not show yet
  * @preempted: a higher priority has stopped the flow, or kept it from
  *	beginning, and it has not settled since
+ * @kin_more: its kin have more than twice as much each, for their weights
  * @idle: stopped with a window as it had nothing to send, and nobody has kept it from going on
  *	since
  */
@@ -238,6 +245,8 @@ struct pp_core {
 	u32 shift_ns;
 	u32 ai_of;
 	u32 ai_wnd;
+	u32 kin_pkts;
+	u32 kin_ns;
 	u16 countdown;
 	u16 seen;
 	u8 in_channel;
@@ -257,6 +266,7 @@ struct pp_core {
 	   shrunk:1,
 	   preempted:1,
 	   idle:1;
+	u8 kin_more:1;
 };
 
 int pp_chan_init(struct pp_chan *ch, const struct pp_conf *cf, u32 prio);

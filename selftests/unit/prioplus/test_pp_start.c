@@ -276,4 +276,124 @@ TEST(stop_costs_by_setting)
 	CHECK_EQ(n[1], 1);
 }
 
+/* Few packets: 1 Gbit/s, 13 packets in a base RTT, channels of 2.6 packets and B. */
+static const struct pp_conf slow = {
+	.base_ns = 160000,
+	.probe_base_ns = 137000,
+	.line_bps = 1000000000ULL,
+	.wire_bytes = 1538,
+	.fluct_ns = 3200,
+	.noise_ns = 800,
+	.probe_cap_ns = 1000000,
+	.start_permille = 250,
+	.resume_permille = 1000,
+	.ai_bytes = 150,
+};
+
+/* A flow of priority 5 that sends four packets in an RTT; its kin send others, in a queue of
+ * queue_ns.
+ */
+static void with_kin(u32 pkts, u32 queue_ns)
+{
+	start(&slow);
+	CHECK(chan.few);
+	pp_go(&flow, 4 * FL_WND_ONE, seq);
+	flow.flows_known = 1;
+	flow.kin_pkts = pkts;
+	flow.kin_ns = slow.base_ns + queue_ns;
+}
+
+/* Some round trips of packets that saw a queue of queue_ns. Return: has it stopped? */
+static bool stops(u32 queue_ns)
+{
+	int i, k;
+
+	for (i = 0; i < 12 && !flow.stopped; i++) {
+		for (k = 0; k < 5 && !flow.stopped; k++) {
+			struct fl_sample s = {
+				.now_ns = now_ns += 30000,
+				.delay_ns = slow.base_ns + queue_ns,
+				.acked_pkts = 1,
+				.ack_seq = ++seq,
+				.snd_nxt = seq + 4,
+				.seq_per_pkt = 1,
+				.random = 1U << 31,
+				.wnd_limited = true,
+			};
+
+			flow.wnd = 4 * FL_WND_ONE;
+			pp_on_ack(&flow, &chan, &s);
+		}
+	}
+	return flow.stopped;
+}
+
+/* What the kin have in flight is nobody else's. A queue that is longer than that is, and so is one
+ * that the kin do not see. Where a channel is many packets wide nobody asks.
+ */
+TEST(kin_explain_a_queue)
+{
+	u32 above_ns = 250000;
+
+	/* 250 us are 20.3 packets, with the base RTT 33.3 */
+	with_kin(0, above_ns);
+	CHECK(stops(above_ns));
+	with_kin(30, above_ns);
+	CHECK(!stops(above_ns));
+	with_kin(27, above_ns);
+	CHECK(stops(above_ns));
+	with_kin(30, 100000);
+	CHECK(stops(above_ns));
+	with_kin(30, above_ns);
+	chan.few = false;
+	CHECK(stops(above_ns));
+}
+
+static int slow_probe(u32 queue_ns)
+{
+	return pp_on_probe(&flow, &chan, slow.probe_base_ns + queue_ns, seq, 0);
+}
+
+/* Likewise for the probes of one that waits: it goes on at once, and has not been preempted. */
+TEST(kin_let_a_flow_go_on)
+{
+	u32 above_ns = 250000;
+
+	with_kin(0, 0);
+	CHECK(stops(above_ns));
+	CHECK_EQ(slow_probe(above_ns), PP_PROBE);
+	flow.kin_pkts = 26;
+	flow.kin_ns = slow.base_ns + above_ns;
+	CHECK_EQ(slow_probe(above_ns), PP_PROBE);
+	flow.kin_pkts = 31;
+	CHECK_EQ(slow_probe(above_ns), PP_RESUME);
+	CHECK(!flow.preempted);
+	CHECK_EQ(flow.wnd, FL_WND_ONE);
+}
+
+/* One that does not know #flow yet counts them, so that the original CC steers it. */
+TEST(kin_are_counted)
+{
+	with_kin(28, 240000);
+	flow.flows_known = 0;
+	CHECK(!stops(240000));
+	CHECK(flow.flows_known);
+	CHECK_EQ(flow.flows_q8, 8 * PP_FLOWS_ONE);
+}
+
+/* Whose kin have more than twice as much each grows by a packet in a round trip. */
+TEST(kin_give_way)
+{
+	u64 before;
+
+	with_kin(30, 0);
+	flow.kin_more = 1;
+	flow.ai_of = 0;
+	before = pp_own_ai(&flow, &chan);
+	CHECK_EQ(before, FL_WND_ONE);
+	flow.kin_more = 0;
+	flow.ai_of = 0;
+	CHECK(pp_own_ai(&flow, &chan) < FL_WND_ONE / 4);
+}
+
 UNIT_MAIN
