@@ -142,6 +142,9 @@ static void pp_set_state(struct sock *sk, u8 new_state)
 
 	if (!fl || (new_state != TCP_CA_Recovery && new_state != TCP_CA_Loss))
 		return;
+	/* on a path that is dead nothing is in flight; the next ACK tells more */
+	if (new_state == TCP_CA_Loss)
+		pp_kin_tell(fl, 0, 0);
 	window_pkts = min_t(u64, tp->packets_out, fl->core.wnd >> FL_WND_SHIFT);
 	pp_on_loss(&fl->core, fl->chan, ktime_get_ns(),
 		   (tp->srtt_us >> 3) * NSEC_PER_USEC,
@@ -743,7 +746,8 @@ static void pp_cong_control(FL_CONG_CONTROL_ARGS)
 		fl_set_wnd(tp, fl->core.wnd >> FL_WND_SHIFT, ~0UL);
 	else
 		pp_take_ack(fl, rs, delay_ns);
-	if (unlikely(!tp->packets_out) && !tcp_send_head(sk))
+	/* nothing more to send, or a receiver that takes nothing */
+	if (unlikely(!tp->packets_out) && (!tcp_send_head(sk) || !tp->snd_wnd))
 		pp_kin_tell(fl, 0, 0);
 	fl_rtt_remember(sk, &ps->rtt);
 }

@@ -20,6 +20,10 @@
 #define PP_AI_CHANNEL		40
 /* W_AI as a part of a channel, where that is more than the setting. */
 #define PP_AI_PART		50
+/* Kin are asked for where a channel is no wider than so many times what a full packet takes on the
+ * links. With 2 the second flow of a host has .01 of 1 Gbit/s at 1 ms, priority 0.
+ */
+#define PP_FEW_PACKETS		4
 /* Base RTTs of this many channels are long: a window that leaves at once would be
  * a queue of many channels.
  */
@@ -144,7 +148,7 @@ int pp_chan_init(struct pp_chan *ch, const struct pp_conf *cf, u32 prio)
 	ch->clear_base = PP_CLEAR_BASE;
 	ch->paced = !cf->paper && pp_rule(PP_SCALE) &&
 		    cf->base_ns / PP_PACED_WIDTHS >= ch->width_ns;
-	ch->few = !cf->paper && 4 * ch->data_ns >= ch->width_ns;
+	ch->few = !cf->paper && PP_FEW_PACKETS * ch->data_ns >= ch->width_ns;
 	pp_weight_init(ch, cf->weight_milli);
 	pp_targets_init(ch, cf->share_ns);
 	if (ch->paced)

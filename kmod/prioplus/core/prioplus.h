@@ -75,8 +75,8 @@ extern u32 pp_rules_off;
  * @urgent: flows begin without a probe (section 4.4)
  * @paced: the base RTT is long beside the channel: the sender spreads each
  *	window over a base RTT, see 1. in prioplus.c
- * @few: the packets of a host's other flows, on two links, are more than the channel: kin are
- *	asked for, see pp_kin_explains()
+ * @few: what probes wait for behind the packets of a host's other flows is about a channel: kin
+ *	are asked for, see pp_kin_explains()
  * @clear_stop: points for resuming that a stop takes, see 5. in prioplus.c
  * @clear_heir: points that a preempted flow needs to resume
  * @clear_gap: points that it needs in addition for each channel between
@@ -197,8 +197,8 @@ enum pp_verdict {
  * @ai_of: the #flow that @ai_wnd is of; 0 = none
  * @ai_wnd: additive increase for an RTT with a packet of window and more, packets <<
  *	FL_WND_SHIFT
- * @kin_pkts: what others of this host, to the same one and of the same priority, have in flight,
- *	packets; 0 where nobody tells
+ * @kin_pkts: what others of this host, to the same one and of this priority or a lower one, have in
+ *	flight, packets; 0 where nobody tells
  * @kin_ns: delay that one of them has seen last, ns
  * @countdown: RTTs at base delay until #flow is halved
  * @in_channel: RTTs that ended inside the own channel, forgotten outside
