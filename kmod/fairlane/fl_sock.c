@@ -39,6 +39,7 @@
 #include "fl_off.h"
 #include "fl_prefix.h"
 #include "fl_tracepoint.h"
+#include "lib/line_rate.h"
 
 static const struct rhashtable_params fl_table_params = {
 	.key_len = sizeof(struct sock *),
@@ -290,6 +291,9 @@ struct fl_sock *fl_sock_attach(struct sock *sk, const struct fl_cc *cc)
 	if (!f)
 		return NULL;
 	refcount_inc(&f->ref);
+	/* the socket's last connection had other sequence numbers */
+	if (f->meter)
+		memset(f->meter, 0, sizeof(*f->meter));
 	fl_count(f->ns, FL_A_STAT_FLOWS_CC);
 	rcu_assign_pointer(f->attached, &cc->none);
 	fl_sock_begin(sk, f, sk->sk_state);

@@ -256,6 +256,46 @@ test_line_rate_of_many()
 	done
 }
 
+# One socket makes two connections, one after the other: in_ns NODE python3 -c "$twice" NODE
+twice='
+import sys
+from ends import disconnect, end_to, listen
+if sys.argv[1] == "ob":
+    with listen(7000) as port:
+        for _ in range(2):
+            with port.accept()[0] as end:
+                try:
+                    while end.recv(1 << 20):
+                        pass
+                except ConnectionResetError:
+                    pass
+    sys.exit()
+end = end_to("10.0.2.1", "swift")
+for _ in range(2):
+    end.connect(("10.0.2.1", 7000))
+    end.sendall(bytes(3000000))
+    disconnect(end)'
+
+# What a socket's first connection has counted says nothing of the rate of its second one.
+test_line_rate_of_next_connection()
+{
+	set_a owd 0
+	set_a line_rate_mbps 0
+	set_a line_rate_measured 1
+	in_ns ob python3 -c "$twice" ob > /run/b 2>&1 &
+	sleep 0.05
+	in_ns oa python3 -c "$twice" oa > /run/a 2>&1 || fault "$(cat /run/a)"
+	wait
+	expect "the peer" "$(cat /run/b)" = ""
+	flow -c swift -q 3 -b -1 -L 100 > /run/a &
+	sleep 0.05
+	measured=$(line swift)
+	expect "from" "${measured#* }" = measured
+	expect "measured, Mbit/s" "${measured% *}" -ge 970
+	expect "measured, Mbit/s" "${measured% *}" -le 1010
+	wait
+}
+
 # To another control and back under traffic; the modules go while sockets, which
 # have telemetry, live on.
 test_removal()
@@ -273,5 +313,5 @@ trap 'drop_net' EXIT
 # The stack distrusts times below 1 us, and booting takes none here.
 sleep 0.01
 load || exit 1
-tests=${*:-live peer_falls_silent switch_falls_silent lying_router losses hops line_rate line_rate_of_many removal}
+tests=${*:-live peer_falls_silent switch_falls_silent lying_router losses hops line_rate line_rate_of_many line_rate_of_next_connection removal}
 run_tests 1 $tests
