@@ -162,11 +162,12 @@ EXPORT_SYMBOL_GPL(fl_tel_reserve);
  * @sk: the socket; caller holds its lock
  * @tel: its telemetry
  *
- * Not if something else has reserved room. Context: LOCAL_OUT.
+ * Not if something has reserved room. What the socket's last connection had reserved is gone with
+ * it, @tel->reserved or not. Context: LOCAL_OUT.
  */
 void fl_tel_make_room(struct sock *sk, struct fl_tel *tel)
 {
-	if (tel->reserved || inet_csk(sk)->icsk_ext_hdr_len != fl_tel_ip_options(sk))
+	if (inet_csk(sk)->icsk_ext_hdr_len != fl_tel_ip_options(sk))
 		return;
 	tel->reserved = true;
 	fl_tel_reserve(sk, FL_TELEMETRY_BYTES);

@@ -130,6 +130,54 @@ test_both_ways_at_once()
 	undamaged
 }
 
+# The same twice, for 150 ms each: the end at tb, of a control that wants no telemetry, is one
+# socket that makes both connections.
+twice='
+import sys, threading, time
+from ends import disconnect, end_to, listen, set_control
+def say(end, until):
+    try:
+        while time.monotonic() < until:
+            end.send(bytes(65536))
+    except OSError:
+        pass
+def talk(end):
+    until = time.monotonic() + .15
+    thread = threading.Thread(target=say, args=(end, until), daemon=True)
+    thread.start()
+    try:
+        while time.monotonic() < until and end.recv(1 << 20):
+            pass
+    except OSError:
+        pass
+    return thread
+if sys.argv[1] == "ta":
+    with listen(7001, "soze") as port:
+        for _ in range(2):
+            talk(port.accept()[0])
+else:
+    end = end_to("10.0.1.1", "cubic")
+    for _ in range(2):
+        end.connect(("10.0.1.1", 7001))
+        thread = talk(end)
+        disconnect(end)
+        thread.join()'
+
+test_both_ways_of_next_connection()
+{
+	tc -n tb qdisc replace dev e0 root handle 1: fabric limit 1mb stamp soze || fault "no port"
+	no_room=$(told tb no_room) fallbacks=$(told ta fallbacks) heard=$(told tb heard)
+	in_ns ta python3 -c "$twice" ta > /run/a 2>&1 &
+	sleep 0.05
+	in_ns tb python3 -c "$twice" tb > /run/b 2>&1
+	wait
+	expect "the ends" "$(cat /run/a /run/b)" = ""
+	expect "falls back" $(($(told ta fallbacks) - fallbacks)) -eq 0
+	expect "options heard" $(($(told tb heard) - heard)) -ge 5000
+	expect "left out for want of room" $(($(told tb no_room) - no_room)) -le 200
+	undamaged
+}
+
 # No room in ACKs full of SACK blocks: left out, counted, the flow goes on.
 test_no_room()
 {
@@ -529,5 +577,5 @@ trap 'drop_net' EXIT
 # The stack distrusts times below 1 us, and booting takes none here.
 sleep 0.01
 load || exit 1
-tests=${*:-round_trip both_ways both_ways_at_once removal no_room eaten damaged signed fallback on_demand unused lying_receiver vrf silent_bottleneck many_flows}
+tests=${*:-round_trip both_ways both_ways_at_once both_ways_of_next_connection removal no_room eaten damaged signed fallback on_demand unused lying_receiver vrf silent_bottleneck many_flows}
 run_tests 1 $tests
