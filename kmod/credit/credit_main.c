@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The module: packets come and go through credit_option.c, and receivers end with their
- * sockets, at the tracepoint tcp_destroy_sock.
+ * sockets, at the tracepoint tcp_destroy_sock, or when a socket that has been disconnected makes
+ * another connection, at inet_sock_set_state: the next sender knows no number of the last one's,
+ * and has other packets.
  *
  * A hook on another processor may make a receiver just then. The socket's state is
  * TCP_CLOSE long before the tracepoint, so whoever has added a receiver looks at the
@@ -9,6 +11,7 @@
  */
 #include <linux/module.h>
 #include <linux/tracepoint.h>
+#include <trace/events/sock.h>
 #include <trace/events/tcp.h>
 
 #include "credit/credit.h"
@@ -16,6 +19,7 @@
 #include "fairlane/fl_tracepoint.h"
 
 static struct tracepoint *fl_credit_tracepoint;
+static struct tracepoint *fl_credit_state_tracepoint;
 
 /* Context: socket lock held, its state is TCP_CLOSE. */
 static void fl_credit_on_destroy(void *data, struct sock *sk)
@@ -33,6 +37,13 @@ static void fl_credit_on_destroy(void *data, struct sock *sk)
 	rcu_read_unlock();
 }
 
+/* Before the state changes. Context: socket lock held. */
+static void fl_credit_on_state(void *data, const struct sock *sk, const int old, const int new)
+{
+	if (old == TCP_CLOSE)
+		fl_credit_on_destroy(NULL, (struct sock *)sk);
+}
+
 static const struct fl_option_user fl_credit_option = {
 	.exid = FL_CREDIT_EXID,
 	.sockets = &fl_credit_users,
@@ -46,8 +57,10 @@ static int __init fl_credit_init(void)
 
 	/* the compiler compares the arguments */
 	check_trace_callback_type_tcp_destroy_sock(fl_credit_on_destroy);
+	check_trace_callback_type_inet_sock_set_state(fl_credit_on_state);
 	fl_credit_tracepoint = fl_tracepoint("tcp_destroy_sock");
-	if (!fl_credit_tracepoint)
+	fl_credit_state_tracepoint = fl_tracepoint("inet_sock_set_state");
+	if (!fl_credit_tracepoint || !fl_credit_state_tracepoint)
 		return -EOPNOTSUPP;
 	err = fl_credit_table_init();
 	if (err)
@@ -56,9 +69,12 @@ static int __init fl_credit_init(void)
 					fl_credit_on_destroy, NULL);
 	if (err)
 		goto table;
-	err = fl_knock_init();
+	err = tracepoint_probe_register(fl_credit_state_tracepoint, fl_credit_on_state, NULL);
 	if (err)
 		goto probe;
+	err = fl_knock_init();
+	if (err)
+		goto state;
 	err = fl_option_register(&fl_credit_option);
 	if (err)
 		goto knock;
@@ -66,6 +82,8 @@ static int __init fl_credit_init(void)
 
 knock:
 	fl_knock_exit();
+state:
+	tracepoint_probe_unregister(fl_credit_state_tracepoint, fl_credit_on_state, NULL);
 probe:
 	tracepoint_probe_unregister(fl_credit_tracepoint, fl_credit_on_destroy,
 				    NULL);
@@ -85,6 +103,7 @@ static void __exit fl_credit_exit(void)
 {
 	fl_option_unregister(&fl_credit_option);
 	fl_knock_exit();
+	tracepoint_probe_unregister(fl_credit_state_tracepoint, fl_credit_on_state, NULL);
 	tracepoint_probe_unregister(fl_credit_tracepoint, fl_credit_on_destroy,
 				    NULL);
 	tracepoint_synchronize_unregister();

@@ -98,6 +98,19 @@ test_next_connection()
 	done
 }
 
+# A socket that has got credit on one connection gives none of it on the next: the sender there
+# knows no number.
+test_next_connection_receives()
+{
+	in_ns xa python3 ./next.py expresspass 6506 > /run/a 2>&1 &
+	sleep 0.05
+	in_ns xb python3 ./next.py 10.0.1.1 6506 > /run/b 2>&1 || fault "$(cat /run/b)"
+	wait
+	expect "the peer" "$(cat /run/a)" = ""
+	echo "# answers by connection, us: $(tr '\n' ';' < /run/b)"
+	expect "first answer of the next connection, us" "$(awk 'NR == 2 { print $1 }' /run/b)" -le 800
+}
+
 # SYN cookies: a request that ends the handshake brings the connection's options back.
 test_cookies()
 {
