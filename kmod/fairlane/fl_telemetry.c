@@ -7,8 +7,11 @@
  * happens in a netfilter hook, for each packet, where the settings of a socket (fl_sock.c),
  * which have a lock of their own, are no place for it.
  *
- * Entries go with the socket, at the tracepoint tcp_destroy_sock. A hook on
- * another processor may add one just then. The socket's state is TCP_CLOSE long
+ * Entries go with the socket, at the tracepoint tcp_destroy_sock, or when a socket that has been
+ * disconnected makes another connection, at inet_sock_set_state: the next peer is told nothing of
+ * what the last one's data has met.
+ *
+ * A hook on another processor may add one just then. The socket's state is TCP_CLOSE long
  * before the tracepoint, so whoever has added an entry looks at the state
  * afterwards and takes it back: one of the two sees the other.
  */
@@ -19,6 +22,7 @@
 #include <linux/tracepoint.h>
 #include <net/netns/generic.h>
 #include <net/tcp.h>
+#include <trace/events/sock.h>
 #include <trace/events/tcp.h>
 
 #include "compat/compat.h"
@@ -70,6 +74,7 @@ unsigned int fl_tel_net_id __read_mostly;
 /* Sockets whose TTL is watched: without, no packet is looked at for it. */
 atomic_t fl_tel_watched __read_mostly;
 static struct tracepoint *fl_tel_tracepoint;
+static struct tracepoint *fl_tel_state_tracepoint;
 
 /* For fl_tel_lookup(): entries by the hash of their socket, one in a place, who came
  * first. The others are found in the table, which has all.
@@ -206,6 +211,13 @@ static void fl_tel_on_destroy(void *data, struct sock *sk)
 	rcu_read_unlock();
 }
 
+/* Before the state changes. Context: socket lock held. */
+static void fl_tel_on_state(void *data, const struct sock *sk, const int old, const int new)
+{
+	if (old == TCP_CLOSE)
+		fl_tel_on_destroy(NULL, (struct sock *)sk);
+}
+
 static int fl_tel_print(struct seq_file *seq, void *v)
 {
 	struct fl_tel_net *tn = fl_tel_net_of(seq_file_single_net(seq));
@@ -265,8 +277,10 @@ int fl_telemetry_init(void)
 	BUILD_BUG_ON(ARRAY_SIZE(fl_tel_names) != FL_TEL_COUNTS);
 	/* the compiler compares the arguments */
 	check_trace_callback_type_tcp_destroy_sock(fl_tel_on_destroy);
+	check_trace_callback_type_inet_sock_set_state(fl_tel_on_state);
 	fl_tel_tracepoint = fl_tracepoint("tcp_destroy_sock");
-	if (!fl_tel_tracepoint)
+	fl_tel_state_tracepoint = fl_tracepoint("inet_sock_set_state");
+	if (!fl_tel_tracepoint || !fl_tel_state_tracepoint)
 		return -EOPNOTSUPP;
 	/* packets make them, in softirq: what a process makes is its group's */
 	BUILD_BUG_ON(sizeof(struct fl_tel) > max_t(size_t, SMP_CACHE_BYTES, 64));
@@ -286,8 +300,14 @@ int fl_telemetry_init(void)
 					NULL);
 	if (err)
 		goto pernet;
+	err = tracepoint_probe_register(fl_tel_state_tracepoint, fl_tel_on_state, NULL);
+	if (err)
+		goto probe;
 	return 0;
 
+probe:
+	tracepoint_probe_unregister(fl_tel_tracepoint, fl_tel_on_destroy, NULL);
+	tracepoint_synchronize_unregister();
 pernet:
 	unregister_pernet_subsys(&fl_tel_net_ops);
 table:
@@ -300,6 +320,7 @@ cache:
 /* Context: process, module unload, after fl_hook_exit(). */
 void fl_telemetry_exit(void)
 {
+	tracepoint_probe_unregister(fl_tel_state_tracepoint, fl_tel_on_state, NULL);
 	tracepoint_probe_unregister(fl_tel_tracepoint, fl_tel_on_destroy, NULL);
 	tracepoint_synchronize_unregister();
 	unregister_pernet_subsys(&fl_tel_net_ops);
