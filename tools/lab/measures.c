@@ -144,26 +144,51 @@ static void read_groups(struct scenario *sc, struct measure *m)
 	}
 }
 
+/* Words of a list that has room for @most; more are an error. */
+static int words_at_most(const struct measure *m, const char *key, const struct strv *text,
+			 size_t most)
+{
+	if ((size_t)text->n <= most)
+		return text->n;
+	y_error(m->y, "%s: %zu at most", key, most);
+	return most;
+}
+
+/* Have the values of two percentiles the same name (queues.c)? */
+static bool same_percentile(double a, double b)
+{
+	char first[32], second[32];
+
+	snprintf(first, sizeof(first), "%g", a);
+	snprintf(second, sizeof(second), "%g", b);
+	return !strcmp(first, second);
+}
+
 /* Read percentiles:, numbers from 0 to 100. */
 static void read_percentiles(struct measure *m)
 {
 	static const double usual[] = { 1, 50, 90, 99, 99.9 };
 	struct strv text = { 0 };
-	int i;
+	int i, k, n;
 
 	y_list(m->y, "percentiles", &text);
 	if (!text.n) {
 		memcpy(m->percentile, usual, sizeof(usual));
 		m->percentiles = ARRAY_SIZE(usual);
 	}
-	for (i = 0; i < text.n && i < 16; i++) {
+	n = words_at_most(m, "percentiles", &text, ARRAY_SIZE(m->percentile));
+	for (i = 0; i < n; i++) {
 		double v;
 
-		if (parse_real(text.s[i], &v) && v >= 0 && v <= 100)
-			m->percentile[m->percentiles++] = v;
-		else
+		if (!parse_real(text.s[i], &v) || v < 0 || v > 100) {
 			y_error(m->y, "percentiles: \"%s\" is not between 0 and 100",
 				text.s[i]);
+			continue;
+		}
+		for (k = 0; k < m->percentiles; k++)
+			if (same_percentile(m->percentile[k], v))
+				y_error(m->y, "percentiles: \"%s\" stands twice", text.s[i]);
+		m->percentile[m->percentiles++] = v;
 	}
 }
 
@@ -189,10 +214,11 @@ static void read_dscps(struct measure *m)
 static void read_classes(struct measure *m)
 {
 	struct strv text = { 0 };
-	int i;
+	int i, n;
 
 	y_list(m->y, "classes", &text);
-	for (i = 0; i < text.n && i < 16; i++) {
+	n = words_at_most(m, "classes", &text, ARRAY_SIZE(m->class_bytes));
+	for (i = 0; i < n; i++) {
 		int64_t v;
 
 		if (!parse_size(text.s[i], &v) || v <= 0 ||
