@@ -87,6 +87,7 @@ void lab_fail(const char *fmt, ...)
 {
 	static bool failing;
 	char text[2048];
+	char *line;
 	va_list args;
 	int length;
 
@@ -94,6 +95,9 @@ void lab_fail(const char *fmt, ...)
 	va_start(args, fmt);
 	vsnprintf(text + length, sizeof(text) - length - 1, fmt, args);
 	va_end(args);
+	/* the runner shows one line, and a command may have several */
+	for (line = text; (line = strchr(line, '\n')); )
+		*line = line[1] ? ' ' : '\0';
 	dprintf(STDERR_FILENO, "LAB: %s\n", text);
 	strcat(text, "\n");
 	if (out_mounted && !failing) {
