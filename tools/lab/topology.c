@@ -262,10 +262,27 @@ static void nodes_load(struct scenario *sc, struct ynode *top, const char *key,
 	int i;
 
 	y_list(top, key, &given);
-	for (i = 0; i < given.n; i++)
+	for (i = 0; i < given.n; i++) {
+		int before = names.n;
+
 		names_expand(&names, given.s[i]);
+		if (names.n == before)
+			y_error(y_find(top, key), "the range \"%s\" is empty", given.s[i]);
+	}
 	for (i = 0; i < names.n; i++)
 		node_add(sc, top, names.s[i], switches);
+}
+
+/* The node at an end of the link at @y; an error if there is none of that name. */
+static struct node *node_need(const struct scenario *sc, const struct ynode *y, const char *name)
+{
+	struct node *n = node_find(sc, name);
+	const char *hint = strpbrk(name, "*?[") ?
+			   " (only the first of ends: is a range, like h[1-3])" : "";
+
+	if (!n)
+		y_error(y, "ends: no node called \"%s\"%s", name, hint);
+	return n;
 }
 
 /* Add the nodes and links listed one by one under topology:. */
@@ -284,24 +301,26 @@ static void lists_load(struct scenario *sc, struct ynode *top,
 	for (i = 0; links && i < links->n; i++) {
 		struct link_params p = *defaults;
 		struct strv ends = { 0 }, from = { 0 };
-		struct node *a, *b = NULL;
+		struct ynode *y = links->child[i];
+		struct node *a, *b;
 
-		if (!y_is_map(links->child[i]))
+		if (!y_is_map(y))
 			continue;
-		link_params_read(links->child[i], &p);
-		y_list(links->child[i], "ends", &ends);
-		if (ends.n == 2) {
-			names_expand(&from, ends.s[0]);
-			b = node_find(sc, ends.s[1]);
+		link_params_read(y, &p);
+		y_list(y, "ends", &ends);
+		if (ends.n != 2) {
+			y_error(y, "ends: must name two nodes");
+			continue;
 		}
-		for (k = 0; k < from.n; k++) {
-			a = node_find(sc, from.s[k]);
-			if (!a || !b)
-				break;
-			link_add(sc, links->child[i], a, b, &p);
+		names_expand(&from, ends.s[0]);
+		if (!from.n)
+			y_error(y, "ends: the range \"%s\" is empty", ends.s[0]);
+		b = node_need(sc, y, ends.s[1]);
+		for (k = 0; b && k < from.n; k++) {
+			a = node_need(sc, y, from.s[k]);
+			if (a)
+				link_add(sc, y, a, b, &p);
 		}
-		if (!k || k < from.n)
-			y_error(links->child[i], "ends: must name two nodes");
 	}
 }
 
