@@ -197,6 +197,8 @@ static struct node **hosts_read(struct scenario *sc, struct ynode *y,
 	if (!at)
 		return NULL;
 	y_list(y, key, &names);
+	if (at->kind == Y_SEQ && !at->n)
+		y_error(at, "name one host at least");
 	for (i = 0; i < names.n; i++)
 		nodes_match(sc, at, names.s[i], false, &list, n);
 	return list;
@@ -266,12 +268,12 @@ static void repeat_load(struct scenario *sc, int g, struct timing *t)
 		y_error(y, "repeated flows need a size (or sizes:, a distribution file, not both)");
 	if (sizes && !sizes_read(y, sizes, &t->sizes))
 		return;
+	y_need(y, "times");
 	t->times = y_int(y, "times", 1, 1, MAX_FLOWS);
 	if (y_find(y, "every")) {
 		t->every_ns = y_time(y, "every", 0);
 		return;
 	}
-	y_need(y, "times");
 	gr->rounds = y_int(y, "rounds", 1, 1, MAX_FLOWS);
 	gr->pause_ns = y_time(y, "pause", 0);
 	gr->per_node = y_choice(y, "wait", waits, 0);
@@ -354,6 +356,8 @@ static void plain_load(struct scenario *sc, int g, struct node **src, int srcs,
 		t.start_ns = 0;
 	}
 	free(perm);
+	if (!gr->count)
+		y_error(y, "no flow: all would be from a host to itself");
 }
 
 /* Give @y the keys of group_defaults: that it does not set itself. */

@@ -130,6 +130,8 @@ static void read_groups(struct scenario *sc, struct measure *m)
 	}
 	m->group = xzalloc(sc->groups * sizeof(*m->group));
 	y_list(m->y, "group", &names);
+	if (y->kind == Y_SEQ && !y->n)
+		y_error(y, "name one group at least (without the key: all)");
 	for (i = 0; i < names.n; i++) {
 		int before = y_errors(), found = 0;
 
@@ -210,6 +212,23 @@ static void read_dscps(struct measure *m)
 	}
 }
 
+/* Flows without a size have no completion time. Groups of random arrivals may be empty. */
+static void sizes_check(const struct scenario *sc, const struct measure *m)
+{
+	bool any = false;
+	int i;
+
+	for (i = 0; i < sc->flows; i++) {
+		if (m->group && !m->group[sc->flow[i].group])
+			continue;
+		any = true;
+		if (sc->flow[i].bytes != NEVER)
+			return;
+	}
+	if (any)
+		y_error(m->y, "no flow of the groups has a size, so none completes");
+}
+
 /* Read classes:, the upper bounds of classes of flow size. */
 static void read_classes(struct measure *m)
 {
@@ -281,8 +300,10 @@ static void measure_read(struct scenario *sc, struct ynode *y,
 		m->fraction = y_real(y, "fraction", m->kind->fraction, 0, 1);
 	if (keys & K_PERCENTILES)
 		read_percentiles(m);
-	if (keys & K_CLASSES)
+	if (keys & K_CLASSES) {
+		sizes_check(sc, m);
 		read_classes(m);
+	}
 	if (keys & K_TARGET) {
 		y_need(y, "target");
 		m->target = y_real(y, "target", 1, 0, 1);
