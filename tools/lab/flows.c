@@ -409,8 +409,9 @@ static void base_rtt_read(struct group *g)
 		return;
 	}
 	g->base_rtt_ns = y_time(g->y, "base_rtt", 0);
-	if (g->base_rtt_ns > NSEC_PER_SEC)
-		y_error(y, "a base RTT is 1 s at most");
+	if (g->base_rtt_ns && (g->base_rtt_ns < FL_BASE_RTT_MIN_NS ||
+			       g->base_rtt_ns > FL_BASE_RTT_MAX_NS))
+		y_error(y, "a base RTT is from 100 ns to 1 s (0: the sender measures it)");
 }
 
 /* Name of a congestion control; @dflt without the key. */

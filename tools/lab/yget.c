@@ -74,11 +74,21 @@ static int distance(const char *a, const char *b)
 	return row[lb];
 }
 
-/* Number of the one of @names that @word was meant to be, -1 if it is like none. */
+/* Number of the one of @names that @word was meant to be, -1 if it is like none. A word
+ * that is the beginning of one alone (prio) is that one.
+ */
 int y_guess(const char *word, const char *const *names, int n)
 {
-	int best = 4, guess = -1, i;
+	int best = 4, guess = -1, begin = -1, begins = 0, i;
 
+	for (i = 0; i < n && strlen(word) > 2; i++) {
+		if (strncmp(word, names[i], strlen(word)))
+			continue;
+		begin = i;
+		begins++;
+	}
+	if (begins == 1)
+		return begin;
 	for (i = 0; i < n; i++) {
 		int d = distance(word, names[i]);
 
