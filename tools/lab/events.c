@@ -47,7 +47,7 @@ static void event_flows(struct scenario *sc, int64_t at_ns, struct ynode *y)
 	e->stop = y_bool(y, "stop", false);
 	e->cc = y_cc(y, "cc", NULL);
 	e->priority = y_int(y, "priority", -1, 0, FL_PRIORITY_MAX);
-	e->weight = y_real(y, "weight", -1, 0.001, 1000);
+	e->weight = y_weight(y, -1);
 	if (!e->stop && !e->cc && e->priority < 0 && e->weight < 0)
 		y_error(y, "what happens? give priority, weight, cc or stop: true");
 }

@@ -6,6 +6,7 @@
 #include "units.h"
 
 #include <linux/fairlane.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -425,6 +426,16 @@ const char *y_cc(struct ynode *map, const char *key, const char *dflt)
 	return cc;
 }
 
+/* A weight under weight:, in thousandths as the kernel has it; @dflt without the key. */
+double y_weight(struct ynode *map, double dflt)
+{
+	double weight = y_real(map, "weight", dflt, 0.001, 1000);
+
+	if (fabs(weight * 1000 - round(weight * 1000)) > 0.000001)
+		y_error(y_find(map, "weight"), "a weight has up to three decimals");
+	return weight;
+}
+
 /* Read one group and expand it. */
 static void group_load(struct scenario *sc, struct ynode *y)
 {
@@ -452,7 +463,7 @@ static void group_load(struct scenario *sc, struct ynode *y)
 	g->cc = y_cc(y, "cc", "cubic");
 	g->receiver_cc = y_cc(y, "receiver_cc", NULL);
 	g->priority = y_int(y, "priority", 0, 0, FL_PRIORITY_MAX);
-	g->weight = y_real(y, "weight", 1, 0.001, 1000);
+	g->weight = y_weight(y, 1);
 	g->dscp = y_int(y, "dscp", 0, 0, 63);
 	g->ack_every = y_choice(y, "ack", acks, 0);
 	g->connect_early = y_choice(y, "connect", connects,

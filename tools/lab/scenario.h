@@ -235,6 +235,7 @@ bool arrivals_load(struct scenario *sc, int group, struct node **src, int srcs,
 void dags_load(struct scenario *sc);
 void after_load(struct scenario *sc);
 const char *y_cc(struct ynode *map, const char *key, const char *dflt);
+double y_weight(struct ynode *map, double dflt);
 int group_need(const struct scenario *sc, const struct ynode *y,
 	       const char *name);
 int64_t group_start_ns(const struct scenario *sc, int group);
