@@ -26,11 +26,20 @@ struct options {
 	struct strv rest;	/* what is not an option */
 };
 
+/* Shared options that not all commands know; --kernel they all do. */
+enum option_bits {
+	OPTION_OUT = 1,
+	OPTION_SEED = 2,
+	OPTION_SET = 4,
+	OPTION_QUIET = 8,
+	OPTION_LEAK_CHECK = 16,
+};
+
 void options_init(struct options *o);
 void options_check(const struct options *o);
 bool option_is(const char *arg, const char *name);
 int64_t option_seed(const char *what, const char *text);
-bool option_common(struct options *o, int argc, char **argv, int *i);
+bool option_common(struct options *o, int known, int argc, char **argv, int *i);
 const char *option_value(int argc, char **argv, int *i);
 
 #endif

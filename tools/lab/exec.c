@@ -77,6 +77,7 @@ static int exit_code(const struct boot *b, const char *dir)
 static int exec_options(struct options *o, struct strv *modules, int argc,
 			char **argv)
 {
+	const int known = OPTION_OUT | OPTION_SEED | OPTION_LEAK_CHECK;
 	int i;
 
 	options_init(o);
@@ -84,7 +85,7 @@ static int exec_options(struct options *o, struct strv *modules, int argc,
 		if (option_is(argv[i], "--module"))
 			strv_addf(modules, "%s", option_value(argc, argv, &i));
 		else if (argv[i][0] != '-' ||
-			 !option_common(o, argc, argv, &i))
+			 !option_common(o, known, argc, argv, &i))
 			die("lab exec: unknown option %s (the command follows after --)",
 			    argv[i]);
 	}

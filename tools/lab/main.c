@@ -22,12 +22,12 @@ static const char usage[] =
 	"      [--rst FILE]\n"
 	"                       sweeps side by side, with references and targets:\n"
 	"                       a table and, with --out, report.html, compare.json\n"
-	"  validate SCENARIO [--set KEY=VALUE]… [--kernel K]\n"
+	"  validate SCENARIO [--set KEY=VALUE]… [--seed N] [--kernel K]\n"
 	"                       check a scenario and show what it would do\n"
 	"  list                 scenarios that come with the project\n"
 	"  plot DIR             draw the plots and the report of a run again\n"
 	"  exec [--kernel K] [--module NAME[:PARAMETERS]]… [--seed N] [--out DIR]\n"
-	"      -- CMD…\n"
+	"      [--leak-check] -- CMD…\n"
 	"                       run a command as root in a bare guest\n"
 	"  doctor               what this machine lacks or forbids, and the cure\n"
 	"K is uml, uml-debug, debian-6.1, debian-6.12, debian-newest or host\n"
@@ -94,22 +94,24 @@ int64_t option_seed(const char *what, const char *text)
 	return seed;
 }
 
-/* Take argument number *i if it is a shared option or a plain word. */
-bool option_common(struct options *o, int argc, char **argv, int *i)
+/* Take argument number *i if it is a plain word or a shared option that the command knows
+ * (enum option_bits).
+ */
+bool option_common(struct options *o, int known, int argc, char **argv, int *i)
 {
 	const char *a = argv[*i];
 
-	if (option_is(a, "--out"))
+	if ((known & OPTION_OUT) && option_is(a, "--out"))
 		o->out = option_value(argc, argv, i);
 	else if (option_is(a, "--kernel"))
 		o->kernel = option_value(argc, argv, i);
-	else if (option_is(a, "--seed"))
+	else if ((known & OPTION_SEED) && option_is(a, "--seed"))
 		o->seed = option_seed("--seed", option_value(argc, argv, i));
-	else if (option_is(a, "--set"))
+	else if ((known & OPTION_SET) && option_is(a, "--set"))
 		strv_addf(&o->sets, "%s", option_value(argc, argv, i));
-	else if (!strcmp(a, "--quiet"))
+	else if ((known & OPTION_QUIET) && !strcmp(a, "--quiet"))
 		o->quiet = true;
-	else if (!strcmp(a, "--leak-check"))
+	else if ((known & OPTION_LEAK_CHECK) && !strcmp(a, "--leak-check"))
 		o->leak_check = true;
 	else if (a[0] != '-')
 		strv_addf(&o->rest, "%s", a);

@@ -148,6 +148,8 @@ static void warn_late(const struct run *run)
 /* lab run */
 int cmd_run(int argc, char **argv)
 {
+	const int known = OPTION_OUT | OPTION_SEED | OPTION_SET | OPTION_QUIET |
+			  OPTION_LEAK_CHECK;
 	struct options o;
 	struct module_list modules = { 0 };
 	struct values values = { 0 };
@@ -160,7 +162,7 @@ int cmd_run(int argc, char **argv)
 
 	options_init(&o);
 	for (i = 0; i < argc; i++)
-		if (!option_common(&o, argc, argv, &i))
+		if (!option_common(&o, known, argc, argv, &i))
 			die("lab run: unknown option %s", argv[i]);
 	if (o.rest.n != 1)
 		die("lab run: name one scenario file (lab list shows some)");
@@ -212,7 +214,7 @@ int cmd_validate(int argc, char **argv)
 
 	options_init(&o);
 	for (i = 0; i < argc; i++)
-		if (!option_common(&o, argc, argv, &i))
+		if (!option_common(&o, OPTION_SEED | OPTION_SET, argc, argv, &i))
 			die("lab validate: unknown option %s", argv[i]);
 	if (o.rest.n != 1)
 		die("lab validate: name one scenario file");

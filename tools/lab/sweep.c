@@ -245,6 +245,7 @@ static int64_t int_option(int argc, char **argv, int *i, int64_t min)
 /* Read the command line of lab sweep. */
 static void parse_options(struct sweep_options *o, int argc, char **argv)
 {
+	const int known = OPTION_OUT | OPTION_SEED | OPTION_SET;
 	int i;
 
 	memset(o, 0, sizeof(*o));
@@ -261,7 +262,7 @@ static void parse_options(struct sweep_options *o, int argc, char **argv)
 			o->jobs = int_option(argc, argv, &i, 1);
 		else if (option_is(argv[i], "--sshlogin"))
 			o->sshlogin = option_value(argc, argv, &i);
-		else if (!option_common(&o->common, argc, argv, &i))
+		else if (!option_common(&o->common, known, argc, argv, &i))
 			die("lab sweep: unknown option %s", argv[i]);
 	}
 	if (o->common.rest.n != 1)
