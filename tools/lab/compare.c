@@ -154,6 +154,7 @@ int cmd_compare(int argc, char **argv)
 {
 	const char *out = NULL, *rst = NULL, *rows = NULL;
 	struct comparison c = { 0 };
+	struct strv names = { 0 };
 	int i, worst = LAB_OK;
 
 	for (i = 0; i < argc; i++) {
@@ -172,6 +173,9 @@ int cmd_compare(int argc, char **argv)
 			    argv[i]);
 		} else {
 			*eq = 0;
+			if (strv_has(&names, argv[i]))
+				die("lab compare: two sweeps are called %s", argv[i]);
+			strv_addf(&names, "%s", argv[i]);
 			side_read(&c.sides, argv[i], eq + 1);
 		}
 	}
@@ -181,6 +185,8 @@ int cmd_compare(int argc, char **argv)
 		c.title = xstrdup(json_text(c.sides.s[0].summary, "title"));
 	ratio_judge(&c.sides);
 	table_make(&c.sides, rows, &c.table);
+	if (rows && !c.table.matches)
+		die("lab compare: no value matches --rows %s (sweep.csv has their names)", rows);
 	compare_text(stdout, &c);
 	if (rst)
 		write_rst(rst, &c);

@@ -31,6 +31,7 @@ struct table {
 	int rows, cols;
 	char **cell;		/* rows x cols, none is NULL */
 	bool *missed;		/* by row: a target was missed */
+	int matches;		/* values that --rows matches */
 };
 
 struct comparison {

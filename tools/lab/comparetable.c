@@ -229,6 +229,7 @@ void table_make(const struct sides *sides, const char *rows, struct table *t)
 		bool missed, worth = rows && name_match(rows, names.s[i]);
 		char *target = target_cell(sides, names.s[i], &missed), **row;
 
+		t->matches += worth;
 		for (k = 0; k < refs; k++)
 			worth |= ref_cell(sides, &ref[k], names.s[i])[0] != 0;
 		if (!worth && !target[0]) {
