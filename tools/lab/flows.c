@@ -458,7 +458,7 @@ static void group_load(struct scenario *sc, struct ynode *y)
 	g->passes = 1;
 	g->rounds = 1;
 	g->waits = y_find(y, "after");
-	if (!g->name[0] || strpbrk(g->name, ",\" .\t"))
+	if (!g->name[0] || strpbrk(g->name, ",\"' .\t"))
 		y_error(y, "a group's name has letters, and no commas, dots, quotes or blanks");
 	g->cc = y_cc(y, "cc", "cubic");
 	g->receiver_cc = y_cc(y, "receiver_cc", NULL);

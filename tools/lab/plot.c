@@ -140,6 +140,25 @@ static void put_quoted(FILE *f, const char *s)
 	}
 }
 
+/* The range of x, where all points have the same: gnuplot would take this one, too, but
+ * with a warning.
+ */
+static void put_range(FILE *f, const struct plot *p, const struct lines *all)
+{
+	double x = 0;
+	int points = 0, i, k;
+
+	for (i = 0; i < all->n; i++) {
+		for (k = 0; k < all->l[i].n; k++) {
+			if (points++ && all->l[i].x[k] * p->sx != x)
+				return;
+			x = all->l[i].x[k] * p->sx;
+		}
+	}
+	if (points)
+		fprintf(f, "set xrange [%.9g:%.9g]\n", x ? x * 0.99 : -1, x ? x * 1.01 : 1);
+}
+
 /* Draw one plot with gnuplot. */
 static void plot_draw(const char *dir, const struct plot *p,
 		      const struct lines *all)
@@ -161,6 +180,7 @@ static void plot_draw(const char *dir, const struct plot *p,
 	fprintf(f, "set grid lc rgb '#dddddd' lt 1\nset key outside right top\nset border 3\nset tics nomirror\nset yrange [0:*]\nset autoscale xfix\n");
 	if (p->logx)
 		fprintf(f, "set logscale x\n");
+	put_range(f, p, all);
 	fprintf(f, "plot ");
 	for (i = 0; i < all->n; i++)
 		fprintf(f, "%s$d%d using 1:2 with %s lw 1.5 lc rgb '%s' title '%s'",
