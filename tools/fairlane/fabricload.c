@@ -448,6 +448,23 @@ static unsigned int tell_here(const struct fabric_file *f, const cJSON *here)
 	return told;
 }
 
+/* What was loaded. */
+static void told_print(const struct fabric_file *f, unsigned int told)
+{
+	cJSON *doc;
+
+	if (!opt.json) {
+		printf("%zu switches, %zu prefixes, told to %u switch%s of this namespace\n",
+		       f->switches, f->prefixes, told, told == 1 ? "" : "es");
+		return;
+	}
+	doc = cJSON_CreateObject();
+	json_u64(doc, "switches", f->switches);
+	json_u64(doc, "prefixes", f->prefixes);
+	json_u64(doc, "told", told);
+	json_print(doc);
+}
+
 int cmd_fabric_load(struct words *w)
 {
 	struct reading r = { .f.name = words_left(w) ? word_file(w) : NULL };
@@ -468,8 +485,7 @@ int cmd_fabric_load(struct words *w)
 	if (!told)
 		fail_kernel("load: %s: none of its %zu switches is in this namespace (fabric show)",
 			    r.f.name, r.f.switches);
-	printf("%zu switches, %zu prefixes, told to %u switch%s of this namespace\n",
-	       r.f.switches, r.f.prefixes, told, told == 1 ? "" : "es");
+	told_print(&r.f, told);
 	cJSON_Delete(here);
 	free(r.f.sw);
 	free(r.f.prefix);

@@ -246,6 +246,7 @@ static int set_budget(struct words *w, bool cgroup)
 	f = connect_module();
 	if (cgroup && !id && drop_budgets(f, who, !milli) && !milli) {
 		fairlane_close(f);
+		json_done();
 		return EXIT_OK;
 	}
 	msg = ask_message(f, milli ? FL_CMD_BUDGET_SET : FL_CMD_BUDGET_DEL, 0);
@@ -261,6 +262,7 @@ static int set_budget(struct words *w, bool cgroup)
 	ask_do(f, msg, NULL, 0, NULL, what);
 	free(what);
 	fairlane_close(f);
+	json_done();
 	return EXIT_OK;
 }
 
@@ -311,6 +313,7 @@ static int limits_set(struct words *w)
 		ask_u32(msg, FL_A_LIMIT_BUDGET_UID_MILLI, l.budget);
 	ask_do(f, msg, NULL, 0, NULL, "limits set");
 	fairlane_close(f);
+	json_done();
 	return EXIT_OK;
 }
 

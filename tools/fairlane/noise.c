@@ -458,11 +458,14 @@ static void apply(const struct proposal *p)
 {
 	char *text = xprintf("%s", p->command), *v[12], *at = text;
 	struct words w = { .v = v };
+	bool json = opt.json;
 
+	opt.json = false;	/* measure prints the document */
 	while (w.n < (int)ARRAY_SIZE(v) && (v[w.n] = strsep(&at, " ")))
 		w.n++;
 	if (run_words(&w) != EXIT_OK)
 		exit(EXIT_KERNEL);
+	opt.json = json;
 	free(text);
 }
 

@@ -92,6 +92,13 @@ void json_line(cJSON *doc)
 	fflush(stdout);
 }
 
+/* With -j: the document of a command that has nothing to tell. */
+void json_done(void)
+{
+	if (opt.json)
+		json_print(cJSON_CreateObject());
+}
+
 /* An integer, all its digits. */
 void json_u64(cJSON *obj, const char *key, uint64_t v)
 {

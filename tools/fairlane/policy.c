@@ -497,16 +497,15 @@ static int policy_show(struct words *w)
 	return EXIT_OK;
 }
 
+/* What applying did; @arg: the document that gets it, NULL without -j. */
 static int on_applied(struct nlattr **a, struct nlmsghdr *h, void *arg)
 {
-	(void)h;
-	(void)arg;
-	if (opt.json) {
-		cJSON *doc = cJSON_CreateObject();
+	cJSON *doc = arg;
 
+	(void)h;
+	if (doc) {
 		json_u64(doc, "examined", fl_u32(a, FL_A_POLICY_EXAMINED));
 		json_u64(doc, "changed", fl_u32(a, FL_A_POLICY_CHANGED));
-		json_print(doc);
 	} else {
 		printf("%u of %u sockets changed\n",
 		       fl_u32(a, FL_A_POLICY_CHANGED),
@@ -515,24 +514,30 @@ static int on_applied(struct nlattr **a, struct nlmsghdr *h, void *arg)
 	return 0;
 }
 
-static void send_apply(struct fairlane *f, bool quiet)
+static void send_apply(struct fairlane *f, bool quiet, cJSON *doc)
 {
 	ask_do(f, ask_message(f, FL_CMD_POLICY_APPLY, 0),
-	       quiet ? NULL : on_applied, FL_A_POLICY_MAX, NULL,
+	       quiet ? NULL : on_applied, FL_A_POLICY_MAX, doc,
 	       "policy apply");
 }
+
+/* A policy that is being added. */
+struct adding {
+	const struct policy *asked;
+	cJSON *doc;	/* with -j: what it became */
+};
 
 /* The kernel has chosen the order: tell it. */
 static int on_added(struct nlattr **a, struct nlmsghdr *h, void *arg)
 {
-	const struct policy *asked = arg;
+	struct adding *add = arg;
 	struct policy p;
 
 	(void)h;
 	get_policy(a, &p);
 	if (opt.json)
-		json_print(policy_json(&p));
-	else if (!asked->order && !opt.where[0])
+		add->doc = policy_json(&p);
+	else if (!add->asked->order && !opt.where[0])
 		printf("order %u\n", p.order);
 	return 0;
 }
@@ -540,6 +545,7 @@ static int on_added(struct nlattr **a, struct nlmsghdr *h, void *arg)
 static int change(struct words *w, bool replace)
 {
 	static struct policy p;	/* large */
+	struct adding add = { .asked = &p };
 	struct fairlane *f;
 	struct nl_msg *msg;
 
@@ -553,10 +559,13 @@ static int change(struct words *w, bool replace)
 	put_policy(msg, &p);
 	if (replace)
 		ask_bytes(msg, FL_A_POLICY_REPLACE, NULL, 0);
-	ask_do(f, msg, on_added, FL_A_POLICY_MAX, &p,
+	ask_do(f, msg, on_added, FL_A_POLICY_MAX, &add,
 	       replace ? "policy replace" : "policy add");
 	if (p.apply)
-		send_apply(f, false);
+		send_apply(f, false, add.doc ?
+			   cJSON_AddObjectToObject(add.doc, "applied") : NULL);
+	if (add.doc)
+		json_print(add.doc);
 	fairlane_close(f);
 	return EXIT_OK;
 }
@@ -587,6 +596,7 @@ static int policy_del(struct words *w)
 	ask_u32(msg, FL_A_POLICY_ORDER, order);
 	ask_do(f, msg, NULL, 0, NULL, "policy del");
 	fairlane_close(f);
+	json_done();
 	return EXIT_OK;
 }
 
@@ -603,18 +613,23 @@ static int policy_flush(struct words *w)
 	ask_bytes(msg, FL_A_POLICY_ALL, NULL, 0);
 	ask_do(f, msg, NULL, 0, NULL, "policy flush");
 	fairlane_close(f);
+	json_done();
 	return EXIT_OK;
 }
 
 static int policy_apply(struct words *w)
 {
 	struct fairlane *f;
+	cJSON *doc;
 
 	words_end(w);
 	if (opt.check_only)
 		return EXIT_OK;
 	f = connect_module();
-	send_apply(f, false);
+	doc = opt.json ? cJSON_CreateObject() : NULL;
+	send_apply(f, false, doc);
+	if (doc)
+		json_print(doc);
 	fairlane_close(f);
 	return EXIT_OK;
 }
@@ -624,7 +639,7 @@ void policy_reapply(void)
 {
 	struct fairlane *f = connect_module();
 
-	send_apply(f, true);
+	send_apply(f, true, NULL);
 	fairlane_close(f);
 }
 

@@ -454,6 +454,7 @@ static int profile_set(struct words *w)
 	if (!opt.check_only)
 		send_wishes(&dst, list, n);
 	free(known.p);
+	json_done();
 	return EXIT_OK;
 }
 
@@ -473,6 +474,7 @@ static int profile_del(struct words *w)
 	put_prefix(msg, &dst);
 	ask_do(f, msg, NULL, 0, NULL, "profile del");
 	fairlane_close(f);
+	json_done();
 	return EXIT_OK;
 }
 

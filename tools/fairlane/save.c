@@ -313,7 +313,7 @@ int cmd_restore(struct words *w)
 	if (!check_only && settings_make(text, path))
 		fail_kernel("restore: everything is as it was before");
 	free(text);
-	if (json)
-		json_print(cJSON_CreateObject());
+	opt.json = json;
+	json_done();
 	return EXIT_OK;
 }

@@ -182,6 +182,7 @@ void put_name(const char *name);
 bool is_utf8(const char *s);
 void json_print(cJSON *doc);
 void json_line(cJSON *doc);
+void json_done(void);
 void json_u64(cJSON *obj, const char *key, uint64_t v);
 void json_text(cJSON *obj, const char *key, const char *fmt, ...) PRINTF(3, 4);
 const char *json_text_of(const cJSON *obj, const char *key);

@@ -309,7 +309,10 @@ test_policy()
 	refused 2 'policy del: ' policy del order 5
 	expect "changed by apply" "$(json policy_apply -n ca policy apply | jq .changed)" -eq 1
 	expect "after apply" "$(json flow_show -n ca flow show dport 5202 dst 10.0.0.0/8 | jq '.[0].prio')" -eq 0
-	accepted policy flush
+	expect "applied at once" "$(json policy_add -n ca policy add order 6 dport 5202 prio 4 apply | jq .applied.changed)" -ge 1
+	# a command that has nothing to tell prints a document, too
+	expect "one is deleted" "$(json empty -n ca policy del order 6)" = '{}'
+	expect "all are deleted" "$(json empty -n ca policy flush)" = '{}'
 	expect "policies left" "$(json policy_show -n ca policy show | jq length)" -eq 0
 	expect "of another namespace" "$(fairlane -n cb policy show | wc -l)" -eq 0
 }
@@ -345,7 +348,7 @@ test_profile()
 		= 'set measured derived default'
 	accepted profile set fluct 4us noise_ns 900
 	expect "sysctl shows it" "$(in_ns ca sysctl -n net.fairlane.research.fluct_ns net.fairlane.noise_ns | xargs)" = '4000 900'
-	accepted profile set fluct default
+	expect "a setting taken back" "$(json empty -n ca profile set fluct default)" = '{}'
 	expect "taken back" "$(in_ns ca sysctl -n net.fairlane.research.fluct_ns)" = 3200
 	accepted profile set dst 10.0.0.0/8 base_rtt 12us
 	accepted profile set dst fd00::/16 base_rtt_ns 15000 line_rate 10gbit
@@ -471,8 +474,9 @@ test_fabric_show()
 	printf 'switch 3\0\nroute 3 port 0 to 10.0.1.0/24\n' > /run/routes
 	fairlane -n cr fabric load /run/routes > /run/out 2>&1
 	expect "exit status with a NUL byte" $? -eq 1
-	printf '%s\n' 'switch 3' 'route 3 port 0 to 10.0.1.0/24' 'route 3 port 1 to 10.0.2.0/24' | in_ns cr fairlane fabric load - > /run/out ||
-		fault "load: $(cat /run/out)"
+	printf '%s\n' 'switch 3' 'route 3 port 0 to 10.0.1.0/24' 'route 3 port 1 to 10.0.2.0/24' > /run/routes
+	expect "loaded" "$(json fabric_load -n cr fabric load /run/routes)" = '{"switches":1,"prefixes":2,"told":1}'
+	fairlane -n cr fabric load /run/routes > /run/out || fault "load: $(cat /run/out)"
 	# what is wrong with a line, by the word's name; a file of others' switches
 	while IFS=: read -r line says; do
 		printf '%s\n' "$line" | in_ns cr fairlane fabric load - > /run/out 2>&1
