@@ -293,6 +293,18 @@ static void read_order(struct order *o, struct words *w)
 		fail("flow set: which flow? (pid PID fd FD, cookie HEX, or a filter; \"all\" for every one that fits)");
 }
 
+/* Where no flow fits, nothing else would tell that the congestion control is misspelt. */
+static void try_control(const char *cc)
+{
+	int sock = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	const char *refused = sock < 0 ? NULL : set_control(sock, cc);
+
+	if (refused)
+		fail_kernel("cc %s: %s", cc, refused);
+	if (sock >= 0)
+		close(sock);
+}
+
 int flow_set(struct words *w)
 {
 	struct flows flows;
@@ -315,6 +327,8 @@ int flow_set(struct words *w)
 		fail("%zu flows fit, such as %s and %s: say more, or add \"all\"",
 		     flows.n, flow_tuple(&flows.f[0].id),
 		     flow_tuple(&flows.f[1].id));
+	if (o.cc && !flows.n)
+		try_control(o.cc);
 	code = o.cc ? set_controls(&flows, o.cc) :
 	       set_flows(&flows, o.list, o.n);
 	flows_free(&flows);

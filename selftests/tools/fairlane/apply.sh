@@ -630,6 +630,7 @@ test_flow_cc()
 	refused 2 'no flow fits' flow set dport 5201 cc cubic prio 3
 	expect "all of none" "$(fl flow set dport 5201 all cc cubic prio 3)" = '0 of 0 flows changed'
 	expect "another for none" "$(fl flow set dport 1 all cc reno)" = '0 of 0 flows have reno'
+	refused 2 'cc nonsense: there is no such congestion control' flow set dport 1 all cc nonsense
 	refused 2 'from nonsense: there is no such congestion control' flow set from nonsense cc cubic all
 	accepted flow set dport 5201 cc reno prio 3
 	expect "prio" "$(field 5201 prio) $(field 5201 cc)" = '3 reno'
