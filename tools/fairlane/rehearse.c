@@ -126,7 +126,8 @@ static bool is_preset(const char *options)
 }
 
 /* The options of a port for a device that tells no speed: with that of its own, if it has one and
- * they name none. Options of bands are the last. Return: to be freed.
+ * they name none. Options of bands are the last. A preset is the first; else the speed is, so that
+ * tc does not take it for the missing value of the last option. Return: to be freed.
  */
 static char *options_for(const struct fabric_port *p, const struct device *device)
 {
@@ -139,8 +140,10 @@ static char *options_for(const struct fabric_port *p, const struct device *devic
 	port = xprintf("%.*s", (int)(bands - p->options), p->options);
 	if (!mbps || find_word(port, "speed") || find_word(port, "rate") || is_preset(port))
 		all = xprintf("%s", p->options);
-	else
+	else if (find_word(port, "preset"))
 		all = xprintf("%s speed %umbit %s", port, mbps, bands);
+	else
+		all = xprintf("speed %umbit %s", mbps, p->options);
 	free(port);
 	return all;
 }

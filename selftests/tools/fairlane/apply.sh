@@ -200,6 +200,8 @@ test_apply_refusals()
 	bad 'classes: {" ": {prio: 3}}\n' 'bad.yaml:1: classes. : a class needs a name'
 	bad 'limits: {pri: 3}\n' 'bad.yaml:1: limits.pri: "pri" is not known here'
 	bad 'ports: {lo: "bands 99"}\n' 'bad.yaml:1: ports.lo: bands must be 1 to 16'
+	# no word that the file does not have
+	bad 'ports: {swp9: limit 2mb ecn}\n' 'bad.yaml:1: ports.swp9: fabric: "ecn" needs a value'
 	bad 'ports: {lo: "bands 2 dscp 8:1 dscp 10:2"}\n' 'bad.yaml:1: ports.lo: fabric: "dscp" stands twice'
 	bad 'ports: {lo: stamp load role wan}\n' 'bad.yaml:1: ports.lo: a load is of a whole line: say rate RATE where the device tells no speed'
 	bad 'ports: {swp9: stamp load role wan flow-delay 1ms}\n' 'bad.yaml:1: ports.swp9: host-rate and flow-... are of a port of role lan'
