@@ -374,6 +374,9 @@ static void read_wish(struct wish *wish, const struct profile *known,
 	for (i = 0; i < known->n && !found; i++)
 		if (names_setting(word, known->list[i].name))
 			found = &known->list[i];
+	if (!found && (!strcmp(word, "off") || !strcmp(word, "share_permille")))
+		fail("%s is no setting of a profile: fairlane off, fairlane on share P%% set it",
+		     word);
 	if (!found)
 		fail("no loaded module has a setting \"%s\" (\"fairlane profile show\" lists all that are there; modprobe brings those of another module)%s",
 		     word, opt.keys);

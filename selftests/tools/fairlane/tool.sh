@@ -320,6 +320,8 @@ test_policy()
 test_profile()
 {
 	refused 1 'no loaded module has a setting "nonsense" ("fairlane profile show"' profile set nonsense 5
+	refused 1 'off is no setting of a profile: fairlane off, fairlane on share P% set it' profile set off 1
+	refused 1 'share_permille is no setting of a profile' profile set dst 10.0.0.0/8 share_permille 50
 	refused 1 'telemetry on: an integer is wanted' profile set telemetry on
 	refused 1 'NAME VALUE is wanted' profile set
 	refused 1 '"fluct_ns" needs a value' profile set fluct_ns

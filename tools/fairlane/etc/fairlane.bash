@@ -43,7 +43,8 @@ _fairlane_words()
 	profile:) echo show set del help ;;
 	profile:set)
 		echo dst
-		find /proc/sys/net/fairlane -type f -printf '%f\n' 2> /dev/null ;;
+		# these two belong to "fairlane off" and "on"
+		find /proc/sys/net/fairlane -type f ! -name off ! -name share_permille -printf '%f\n' 2> /dev/null ;;
 	profile:*) echo dst ;;
 	limits:) echo show set help ;;
 	limits:set) echo prio weight budget uid cgroup ;;
