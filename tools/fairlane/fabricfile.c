@@ -177,6 +177,8 @@ static void read_budget(struct yaml_file *r, const char *key,
 	struct reading *rd = arg;
 	const char *text = yaml_text(r, value, key);
 
+	if (!strcmp(text, "none"))
+		fail("who has no budget of its own is left out");
 	say_once(rd, one_owner(rd->name, key));
 	step_words(step_new(rd->f), (const char *const []){
 		"limits", "set", rd->name, key, "budget", text, NULL });

@@ -197,6 +197,7 @@ test_apply_refusals()
 	bad 'paths: {10.0.0.1/8: {base_rtt: 3us}}\n' 'bad.yaml:1: paths.10.0.0.1/8.base_rtt: dst 10.0.0.1/8: an address'
 	bad 'paths: [1]\n' 'bad.yaml:1: paths: paths: a mapping is wanted'
 	bad 'limits: {uids: {nobodyatall: 3}}\n' 'bad.yaml:1: limits.uids.nobodyatall: uid nobodyatall: no such user'
+	bad 'limits: {uids: {root: none}}\n' 'bad.yaml:1: limits.uids.root: who has no budget of its own is left out'
 	bad 'classes: {" ": {prio: 3}}\n' 'bad.yaml:1: classes. : a class needs a name'
 	bad 'limits: {pri: 3}\n' 'bad.yaml:1: limits.pri: "pri" is not known here'
 	bad 'ports: {lo: "bands 99"}\n' 'bad.yaml:1: ports.lo: bands must be 1 to 16'
