@@ -335,7 +335,7 @@ static void tell_classless(const struct classes *list)
 			  without);
 }
 
-/* Who starves, what is too narrow, who is in no class. */
+/* What policies are in vain, who starves, what is too narrow, who is in no class. */
 void check_flows(void)
 {
 	struct classes list;
@@ -347,6 +347,7 @@ void check_flows(void)
 	if (fairlane_open(&f))
 		return;
 	fairlane_close(f);
+	check_policies();
 	filter_init(&filter);
 	flows_read(&now, &filter);
 	classes_of(&list, &now, NULL);

@@ -313,6 +313,7 @@ void check_tcp(void);
 void check_flows(void);
 void check_fabric(const char *path);
 void check_long(const struct flows *now);
+void check_policies(void);
 int check_all(cJSON **doc, const char *path);
 
 /* ---- the objects ------------------------------------------------------------ */

@@ -310,6 +310,11 @@ test_policy()
 	expect "changed by apply" "$(json policy_apply -n ca policy apply | jq .changed)" -eq 1
 	expect "after apply" "$(json flow_show -n ca flow show dport 5202 dst 10.0.0.0/8 | jq '.[0].prio')" -eq 0
 	expect "applied at once" "$(json policy_add -n ca policy add order 6 dport 5202 prio 4 apply | jq .applied.changed)" -ge 1
+	accepted policy add order 7 dport 5202 when accept prio 1 comment late
+	accepted policy add order 8 dport 5202-5203 dst 10.0.0.0/8 prio 1
+	accepted policy add order 9 dport 5203 dst 10.128.0.0/9 uid 7 prio 1
+	expect "policies in vain" "$(fl -j check | jq -r '.[] | select(.check == "shadowed").text')" = \
+		$'policy 7 (late) decides for no socket: policy 6, before it, matches all that it does\npolicy 9 decides for no socket: policy 8, before it, matches all that it does'
 	# a command that has nothing to tell prints a document, too
 	expect "one is deleted" "$(json empty -n ca policy del order 6)" = '{}'
 	expect "all are deleted" "$(json empty -n ca policy flush)" = '{}'
