@@ -158,6 +158,11 @@ static void print_dscp(const struct rtattr *attr)
 		return;
 	map = RTA_DATA(attr);
 	count = RTA_PAYLOAD(attr);
+	/* a table that names nothing is none: dscp 10:0 */
+	for (i = 0; i < count && map[i] == FABRIC_MAP_DEFAULT; i++)
+		;
+	if (i == count)
+		return;
 	print_word("dscp");
 	open_json_array(PRINT_JSON, "dscp");
 	for (i = 0; i < count; i++) {
