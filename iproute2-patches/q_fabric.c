@@ -337,6 +337,10 @@ static int preset_line_words(int argc, char **argv, struct preset_line *line)
 		}
 		if (strcmp(name, "mtu") && strcmp(name, "segs"))
 			break;
+		if (!line->permille) {
+			fprintf(stderr, "fabric: %s is for presets that give credit\n", name);
+			return -1;
+		}
 		if (value)
 			n = strtoul(value, &end, 10);
 		if (!value || *end || *value == '-' || !n ||
@@ -370,12 +374,12 @@ static int parse_preset(int argc, char **argv, struct nlmsghdr *n, const char *d
 		preset++;
 	if (!preset->name)
 		return fabric_bad("preset", argv[1]);
+	line.permille = preset->credit_permille;
 	i = preset_line_words(argc - 2, argv + 2, &line);
 	if (i < 0)
 		return -1;
 	argc -= 2 + i;
 	argv += 2 + i;
-	line.permille = preset->credit_permille;
 	if (line.permille && !line.rate_bps) {
 		fprintf(stderr, "fabric: preset %s needs the device's speed, or a rate\n",
 			preset->name);

@@ -553,6 +553,9 @@ TEST(presets_are_options)
 	CHECK(parse_text(&a, "preset flexpass speed 1gbit mtu 65536", false));
 	CHECK(parse_text(&a, "preset flexpass speed 1gbit segs 65", false));
 	CHECK(parse_text(&a, "preset flexpass speed 1gbit segs", false));
+	/* nothing of these depends on them */
+	CHECK(parse_text(&a, "preset dctcp mtu 9000", false));
+	CHECK(parse_text(&a, "preset prio8 speed 1gbit segs 2", false));
 	CHECK(parse_text(&a, "preset flexpass speed x", false));
 	CHECK(parse_text(&a, "preset flexpass speed 0", false));
 	CHECK(parse_text(&a, "preset dctcp speed 0", false));
