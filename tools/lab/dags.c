@@ -302,6 +302,8 @@ void dags_load(struct scenario *sc)
 		if (strcmp(weights.s[i], names[0]) &&
 		    strcmp(weights.s[i], names[1]))
 			y_error(y, "weights: fair, distance or both");
+	if (weights.n > 2 || (weights.n == 2 && !strcmp(weights.s[0], weights.s[1])))
+		y_error(y, "weights: each of them once");
 	if (!file || y_errors())
 		return;
 	d.path = y_file(y, file);

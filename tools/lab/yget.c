@@ -92,7 +92,8 @@ int y_guess(const char *word, const char *const *names, int n)
 	for (i = 0; i < n; i++) {
 		int d = distance(word, names[i]);
 
-		if (d < best && d < (int)strlen(word)) {
+		/* not more than half of it is misspelt */
+		if (d < best && 2 * d <= (int)strlen(word)) {
 			best = d;
 			guess = i;
 		}
