@@ -400,7 +400,7 @@ if [ $# -gt 0 ]; then
 	run_tests 1 "$@"
 else
 	run_tests 1 credit_pays_for_all accepted data_both_ways own_band_back own_port notsent_lowat writes_on stock_buffers one_host held_data \
-		peer_without_credit owner_keeps_the_socket path_eats data_loss credit_loss reordering duplicates not_prepared aborts no_way \
+		peer_without_credit owner_keeps_the_socket path_eats data_loss credit_loss reordering duplicates not_prepared one_band aborts no_way \
 		fast_open switch poor_peers mixed_mtu back_again \
 		forged lies idle_flows promises many_idle first_flow first_flow_of_long_path late_and_deferred next_connection next_connection_receives cookies new_route other_port pacing \
 		$all_only outage large_credits_lost resets trace removal

@@ -131,6 +131,21 @@ test_not_prepared()
 	done
 }
 
+# A Linux router whose port has bands by the DSCP (pfifo_fast, prio): green 41 would overtake red 42, and
+# the flow has half of the line. All four DSCPs from 38 on are in one band.
+test_one_band()
+{
+	lablink-ctl set east netns xr rate 1gbit && tc -n xr qdisc replace dev east root handle 2: pfifo_fast ||
+		fault "no bands"
+	for ns in xa xb; do
+		in_ns $ns sysctl -q -w net.fairlane.research.credit_dscp=38
+	done
+	flow -c flexpass -b 6000000 -L 1000 > /run/out
+	echo "# $(cat /run/out)"
+	# 51 ms are the line's, and from 40 on it takes 110
+	complete /run/out 60000
+}
+
 # A receiver whose way to the sender has gone gives up after some silences, however the socket
 # lives on, and the flow ends once there is a way again.
 test_no_way()
