@@ -15,6 +15,8 @@
 #define CRAWL_LOOKS	5
 #define CRAWL_MOST	3
 #define CRAWL_LOOK_US	20000
+/* Stops of a flow from the first to the last look: a higher priority stops it once. */
+#define STOPS_MANY	8
 
 /* ---- the file ---------------------------------------------------------------- */
 
@@ -210,19 +212,29 @@ static unsigned int highest_prio(const struct flows *look)
 	return prio;
 }
 
-/* In how many of CRAWL_LOOKS looks does each flow crawl? One look proves nothing: a healthy flow
- * has less than a packet now and then. Returns an array that the caller frees.
+/**
+ * struct watched - what a flow does in CRAWL_LOOKS looks
+ * @crawls: in how many it crawls. One look proves nothing: a healthy flow has less than a packet
+ *	now and then.
+ * @stops: how often it has stopped since the first
  */
-static unsigned int *count_crawls(const struct flows *now)
+struct watched {
+	unsigned int crawls;
+	unsigned long long stops;
+};
+
+/* Returns an array as long as @now, which the caller frees. */
+static struct watched *watch(const struct flows *now)
 {
 	const struct flows *look = now;
 	const struct fairlane_flow *f;
 	struct filter filter;
 	struct flows again;
-	unsigned int *times = xalloc(now->n * sizeof(*times)), k, prio;
+	struct watched *w = xalloc((now->n + 1) * sizeof(*w));
+	unsigned int k, prio;
 	size_t i;
 
-	memset(times, 0, now->n * sizeof(*times));
+	memset(w, 0, now->n * sizeof(*w));
 	for (k = 0; k < CRAWL_LOOKS; k++) {
 		if (k) {
 			usleep(CRAWL_LOOK_US);
@@ -234,32 +246,33 @@ static unsigned int *count_crawls(const struct flows *now)
 		prio = highest_prio(look);
 		for (i = 0; i < now->n; i++) {
 			f = k ? flows_find(look, now->f[i].id.cookie) : &now->f[i];
-			times[i] += f && crawls(f, prio);
+			if (!f)
+				continue;
+			w[i].crawls += crawls(f, prio);
+			if (f->has_info && now->f[i].has_info &&
+			    f->info.stops > now->f[i].info.stops)
+				w[i].stops = f->info.stops - now->f[i].info.stops;
 		}
 		if (k) {
 			flows_free(&again);
 			filter_free(&filter);
 		}
 	}
-	return times;
+	return w;
 }
 
-static void tell_jitter(const struct flows *now)
+static void tell_jitter(const struct flows *now, const struct watched *w)
 {
 	const struct fairlane_flow *example = NULL;
-	unsigned int n = 0, *times;
+	unsigned int n = 0;
 	char dst[48], *cure, *noise;
 	size_t i;
 
-	if (!now->n)
-		return;
-	times = count_crawls(now);
 	for (i = 0; i < now->n; i++)
-		if (times[i] >= CRAWL_MOST) {
+		if (w[i].crawls >= CRAWL_MOST) {
 			example = &now->f[i];
 			n++;
 		}
-	free(times);
 	if (!n)
 		return;
 	show_address(dst, sizeof(dst), example->id.family, example->id.dst);
@@ -271,6 +284,30 @@ static void tell_jitter(const struct flows *now)
 		  show_time(example->min_rtt_us * 1000ULL), noise ? noise : "?");
 	free(noise);
 	free(cure);
+}
+
+/* Flows that stop again and again, by the rate of a device that nobody has said is the slowest. */
+static void tell_stops(const struct flows *now, const struct watched *w)
+{
+	const struct fairlane_flow *example = NULL;
+	unsigned int n = 0;
+	char dst[48];
+	size_t i;
+
+	for (i = 0; i < now->n; i++)
+		if (w[i].stops >= STOPS_MANY &&
+		    (now->f[i].info.line_rate_from == FL_FROM_DEVICE ||
+		     now->f[i].info.line_rate_from == FL_FROM_ASSUMED)) {
+			example = &now->f[i];
+			n++;
+		}
+	if (!n)
+		return;
+	show_address(dst, sizeof(dst), example->id.family, example->id.dst);
+	check_add(VERDICT_NOTE, "slow-line",
+		  "line_rate_mbps: what the slowest link has; net.fairlane.research.line_rate_measured=1 measures it",
+		  "%u flows stop again and again: to %s prio %u takes the line for one of %u Mbit/s. If it is slower, one packet may be a queue that stops the flow; or delays jitter, or many flows take turns",
+		  n, dst, example->info.priority, example->info.line_rate_mbps);
 }
 
 /* Paths that hold packets for longer than anybody has told. */
@@ -338,6 +375,7 @@ static void tell_classless(const struct classes *list)
 /* What policies are in vain, who starves, what is too narrow, who is in no class. */
 void check_flows(void)
 {
+	struct watched *seen;
 	struct classes list;
 	struct filter filter;
 	struct fairlane *f;
@@ -355,7 +393,12 @@ void check_flows(void)
 		if (list.c[i].starving)
 			tell_starving(&list.c[i]);
 	tell_narrow(&now);
-	tell_jitter(&now);
+	if (now.n) {
+		seen = watch(&now);
+		tell_jitter(&now, seen);
+		tell_stops(&now, seen);
+		free(seen);
+	}
 	tell_held(&now);
 	tell_shorter(&now);
 	tell_classless(&list);

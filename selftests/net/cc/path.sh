@@ -64,6 +64,33 @@ test_slower_line()
 	done
 }
 
+# The same behind a shaper, whose bursts are some packets: a lone flow of priority 0 stops for single
+# packets, has .6 of the line, and check says why. A line rate that is measured cures it.
+test_slower_line_measured()
+{
+	as_it_comes
+	for dev in 'east netns cr' 'e0 netns cb'; do
+		lablink-ctl set $dev rate 1gbit delay 150us || fault "no link"
+	done
+	tc -n cr qdisc replace dev east root tbf rate 800mbit burst 16kb latency 20ms || fault "no shaper"
+	for measured in 0 1; do
+		in_ns ca sysctl -q -w net.fairlane.research.line_rate_measured=$measured
+		flow -c prioplus -b -1 -L 600 200:0:mark 600:0:mark > /run/a &
+		sleep 0.3
+		in_ns ca fairlane -j check | jq -r '.[] | select(.check == "slow-line").text' > /run/check
+		wait
+		echo "# line_rate_measured=$measured: $(marked /run/a 600) bytes in 400 ms; $(cat /run/check)"
+		if [ $measured = 0 ]; then
+			grep -q 'prio 0 takes the line for one of 10000 Mbit/s' /run/check || fault "check says nothing"
+		else
+			grep . /run/check && fault "check says so still"
+			# of 38 MB
+			expect "bytes of a flow that measures" "$(marked /run/a 600)" -ge 36000000
+		fi
+	done
+	in_ns ca sysctl -q -w net.fairlane.research.line_rate_measured=0
+}
+
 # The stack measures an ACK of what was sent again in whole milliseconds, by the time that it echoes.
 # That is no base RTT: on a path of 1.8 ms every control had one of 1 ms for ever after its first
 # loss.
