@@ -60,7 +60,7 @@ enum pp_dsack {
  * @core: the algorithm
  * @chan: the channel of its priority, shared, see pp_share.c
  * @kin: flows to the same host, of the same priority, see pp_kin.c; NULL = it needs none
- * @kin_told_pkts: what the flow has told them that it has in flight, packets
+ * @kin_told_q8: what the flow has told them that it has in flight, packets << PP_KIN_SHIFT
  * @kin_told_weight: its weight as it has told them, 0 = it does not send
  * @timer: one timer for all purposes, see @timer_for
  * @probe_sent_ns: when the newest probe was sent, monotonic ns
@@ -126,6 +126,7 @@ enum pp_dsack {
  * @resumed: the first packet after @resumed_ns is not back
  * @refills: the window is what it was before a dip, the queue may not be, see pp_dip()
  * @echoed: the receiver has answered a probe of a flow that sends: no ACK is kept longer
+ * @kin_waits: its kin know that it waits for a turn
  * @drained: the next echo is of a time when all let the queue drain, see pp_dip()
  * @stats: counters that pp_info.c shows
  * @rcu: readers of get_info() do not hold the socket lock; nothing is probed any more
@@ -144,7 +145,7 @@ struct pp_flow {
 	u32 delay_ns;
 	u32 extra_ns;
 	u32 flows_kept_q8;
-	u32 kin_told_pkts;
+	u32 kin_told_q8;
 	u32 kin_told_weight;
 	u32 random;
 	u32 gen;
@@ -219,7 +220,8 @@ struct pp_flow {
 	   refills:1,
 	   resumed:1;
 	u8 drained:1,
-	   echoed:1;
+	   echoed:1,
+	   kin_waits:1;
 	struct {
 		u32 stops;
 		u32 probes;
@@ -298,7 +300,7 @@ void pp_share_exit(void);
 /* pp_kin.c */
 void pp_kin_join(struct pp_flow *fl);
 void pp_kin_leave(struct pp_flow *fl);
-void pp_kin_tell(struct pp_flow *fl, u32 pkts, u32 delay_ns);
+void pp_kin_tell(struct pp_flow *fl, u32 has_q8, u32 delay_ns);
 int pp_kin_init(void);
 void pp_kin_exit(void);
 

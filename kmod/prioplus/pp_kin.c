@@ -7,9 +7,10 @@
  * packets wide (pp_chan.few), that is more than a channel: the second flow of a host takes the
  * first one for a higher priority, and one of the two has nothing for seconds. What the kin have
  * in flight is known exactly, so what it explains is nobody else's: pp_kin_explains() in core/.
+ * How many of them wait is known as well, so they take turns: pp_kin_turn().
  *
  * Each flow tells what it has once in a round trip, and when it stops, resumes, or has nothing more
- * to send. A network namespace has kin of its own.
+ * to send, and at a probe whether it waits. A network namespace has kin of its own.
  */
 #include <linux/rhashtable.h>
 #include <linux/slab.h>
@@ -31,8 +32,9 @@ struct pp_kin_key {
  * @node: in the table, by @key
  * @flows: how many they are
  * @delay_ns: that one of them has seen last, ns
- * @pkts: what those of each priority have in flight, packets
+ * @has_q8: what those of each priority have in flight, packets << PP_KIN_SHIFT
  * @weights: the sum of the weights of those that send, >> PP_KIN_WEIGHT_SHIFT
+ * @waits: how many of each priority wait for a turn
  * @rcu: the table may be looking at it when it goes
  */
 struct pp_kin {
@@ -40,8 +42,9 @@ struct pp_kin {
 	struct rhash_head node;
 	u32 flows;
 	u32 delay_ns;
-	atomic_t pkts[PP_PRIO_MAX + 1];
+	atomic_t has_q8[PP_PRIO_MAX + 1];
 	atomic_t weights[PP_PRIO_MAX + 1];
+	atomic_t waits[PP_PRIO_MAX + 1];
 	struct rcu_head rcu;
 };
 
@@ -88,6 +91,14 @@ static struct pp_kin *pp_kin_new(const struct pp_kin_key *key)
 	return kin;
 }
 
+/* Does @fl wait for a turn? Who stopped as it has nothing to send does not. */
+static void pp_kin_wait(struct pp_flow *fl, bool waits)
+{
+	if (waits != fl->kin_waits)
+		atomic_add(waits ? 1 : -1, &fl->kin->waits[fl->kin_prio]);
+	fl->kin_waits = waits;
+}
+
 /**
  * pp_kin_leave() - a flow has no kin any more
  * @fl: the flow; caller holds the socket lock
@@ -101,8 +112,9 @@ void pp_kin_leave(struct pp_flow *fl)
 	if (!kin)
 		return;
 	pp_kin_tell(fl, 0, 0);
+	pp_kin_wait(fl, false);
 	fl->kin = NULL;
-	fl->core.kin_pkts = 0;
+	fl->core.kin_q8 = 0;
 	spin_lock_bh(&pp_kin_lock);
 	if (!--kin->flows) {
 		rhashtable_remove_fast(&pp_kin_table, &kin->node, pp_kin_params);
@@ -127,8 +139,10 @@ void pp_kin_join(struct pp_flow *fl)
 		return;
 	}
 	if (fl->kin) {
-		if (fl->kin_prio != fl->prio)
+		if (fl->kin_prio != fl->prio) {
 			pp_kin_tell(fl, 0, 0);
+			pp_kin_wait(fl, false);
+		}
 		fl->kin_prio = fl->prio;
 		return;
 	}
@@ -151,33 +165,35 @@ static u32 pp_kin_others(const atomic_t *of, u32 own)
 /**
  * pp_kin_tell() - what a flow has in flight, and what its kin have
  * @fl: the flow; caller holds the socket lock
- * @pkts: what it has, packets
+ * @has_q8: what it has, packets << PP_KIN_SHIFT
  * @delay_ns: that it sees, ns; 0 = it sees none
  *
  * Context: any.
  */
-void pp_kin_tell(struct pp_flow *fl, u32 pkts, u32 delay_ns)
+void pp_kin_tell(struct pp_flow *fl, u32 has_q8, u32 delay_ns)
 {
-	u32 weight = pkts ? max_t(u32, fl->chan->weight_milli >> PP_KIN_WEIGHT_SHIFT, 1) : 0;
+	u32 weight = has_q8 ? max_t(u32, fl->chan->weight_milli >> PP_KIN_WEIGHT_SHIFT, 1) : 0;
 	u32 prio = fl->kin_prio, peers, sum;
 	struct pp_kin *kin = fl->kin;
 	bool more;
 
 	if (!kin)
 		return;
-	if (pkts != fl->kin_told_pkts)
-		atomic_add((s32)(pkts - fl->kin_told_pkts), &kin->pkts[prio]);
+	if (has_q8 != fl->kin_told_q8)
+		atomic_add((s32)(has_q8 - fl->kin_told_q8), &kin->has_q8[prio]);
 	if (weight != fl->kin_told_weight)
 		atomic_add((s32)(weight - fl->kin_told_weight), &kin->weights[prio]);
+	pp_kin_wait(fl, fl->core.stopped && tcp_send_head(fl->sk));
+	fl->core.kin_waits = atomic_read(&kin->waits[prio]);
 	if (delay_ns)
 		WRITE_ONCE(kin->delay_ns, delay_ns);
-	fl->kin_told_pkts = pkts;
+	fl->kin_told_q8 = has_q8;
 	fl->kin_told_weight = weight;
-	peers = pp_kin_others(&kin->pkts[prio], pkts);
-	more = (u64)peers * weight > 2ULL * pkts * pp_kin_others(&kin->weights[prio], weight);
+	peers = pp_kin_others(&kin->has_q8[prio], has_q8);
+	more = (u64)peers * weight > 2ULL * has_q8 * pp_kin_others(&kin->weights[prio], weight);
 	for (sum = peers; prio; prio--)
-		sum += pp_kin_others(&kin->pkts[prio - 1], 0);
-	fl->core.kin_pkts = sum;
+		sum += pp_kin_others(&kin->has_q8[prio - 1], 0);
+	fl->core.kin_q8 = sum;
 	fl->core.kin_ns = READ_ONCE(kin->delay_ns);
 	if (more != fl->core.kin_more)
 		fl->core.ai_of = 0;

@@ -167,16 +167,17 @@ static void pp_recovers(struct pp_flow *fl)
 		pp_set_state(fl->sk, TCP_CA_Recovery);
 }
 
-/* What a flow that sends has in flight, packets: its window, unless the application gives less.
+/* What a flow that sends has in flight, for its kin: its window, unless the application gives less.
  * Context: ACK, socket lock held.
  */
-static u32 pp_has_pkts(const struct pp_flow *fl, const struct rate_sample *rs)
+static u32 pp_has_q8(const struct pp_flow *fl, const struct rate_sample *rs)
 {
-	u32 pkts = fl->core.wnd >> FL_WND_SHIFT;
+	u32 has_q8 = fl->core.wnd >> PP_WND_TO_KIN_SHIFT;
 
 	if (!rs->is_app_limited)
-		return pkts;
-	return min_t(u32, pkts, tcp_sk(fl->sk)->packets_out + max_t(s32, rs->acked_sacked, 0));
+		return has_q8;
+	return min_t(u32, has_q8, (tcp_sk(fl->sk)->packets_out + max_t(s32, rs->acked_sacked, 0))
+		     << PP_KIN_SHIFT);
 }
 
 /* Once an RTT, or at once where it cannot wait: a base RTT below all that is known,
@@ -209,7 +210,7 @@ static noinline void pp_look(struct pp_flow *fl, u32 full_ns,
 	pp_refresh(fl, pf, ps->least_ns == U32_MAX ? 0 : ps->least_ns, 0);
 	ps->least_ns = U32_MAX;
 	if (!fl->core.stopped)
-		pp_kin_tell(fl, pp_has_pkts(fl, rs), full_ns);
+		pp_kin_tell(fl, pp_has_q8(fl, rs), full_ns);
 	fl_take_over(fl->sk, fl->gso_segs);
 }
 
@@ -545,7 +546,7 @@ static void pp_on_echo(struct pp_flow *fl)
 	case PP_RESUME:
 		fl->resumed_ns = pp_met_nothing(fl, probe_ns) ? probe_ns : 0;
 		fl->resumed = 1;
-		pp_kin_tell(fl, fl->core.wnd >> FL_WND_SHIFT, 0);
+		pp_kin_tell(fl, fl->core.wnd >> PP_WND_TO_KIN_SHIFT, 0);
 		pp_sock_of(fl)->least_ns = U32_MAX;
 		fl->train_pkts = 0;
 		pp_trace_state(fl, delay_ns);

@@ -90,7 +90,7 @@ bool pp_owns_less(const struct pp_core *pp, const struct pp_chan *ch,
 /* What the kin have explains an excess: the flow counts as many as would have as much as it has. */
 void pp_count_kin(struct pp_core *pp)
 {
-	u64 all = ((u64)pp->kin_pkts << FL_WND_SHIFT) + pp->wnd;
+	u64 all = pp_kin_wnd(pp) + pp->wnd;
 	u64 n = div64_u64(all, max_t(u64, pp->wnd >> PP_FLOWS_SHIFT, 1));
 
 	pp->flows_q8 = clamp_t(u64, n, PP_FLOWS_ONE, PP_FLOWS_MAX * PP_FLOWS_ONE);

@@ -25,6 +25,12 @@
 /* Smallest window: a packet in 1024 RTTs. */
 #define PP_MIN_WND		(FL_WND_ONE / 1024)
 
+/* What the kin have in flight, packets << FL_WND_SHIFT. */
+static inline u64 pp_kin_wnd(const struct pp_core *pp)
+{
+	return (u64)pp->kin_q8 << PP_WND_TO_KIN_SHIFT;
+}
+
 /* Is this the base RTT? "delay == BaseRtt" in Algorithm 1. */
 static inline bool pp_at_base(const struct pp_chan *ch, u32 delay_ns)
 {

@@ -74,7 +74,8 @@
  *    the queue while one priority hands over to the next wakes nobody. Those who come
  *    back share the room: #flow is no measure of how many they are, since it is in
  *    flight / W, so they find it out together (pp_crowd_*() in pp_count.c), and where a
- *    share is less than a packet each sends one with that probability. Flows
+ *    share is less than a packet each sends one with that probability. Kin know how many of them
+ *    wait (pp_kin_turn()). Flows
  *    farther down and of larger crowds probe less often, and a crowd
  *    uses a sixteenth of the line for probes at most.
  *
@@ -255,17 +256,20 @@ static bool pp_has_all(const struct pp_core *pp, const struct pp_chan *ch,
 }
 
 /* Does what this flow and its kin have in flight explain a delay? As for what each packet may have
- * waited for on the links of the way.
+ * waited for on the links of the way. What reaches above the next priority's limit stops that one,
+ * whoever has made it.
  */
 static bool pp_kin_explains(const struct pp_core *pp, const struct pp_chan *ch, u32 delay_ns)
 {
-	u64 own = ((u64)pp->kin_pkts << FL_WND_SHIFT) + (pp->stopped ? 0 : pp->wnd);
+	u64 own = pp_kin_wnd(pp) + (pp->stopped ? 0 : pp->wnd);
 
 	if (delay_ns > pp->kin_ns + 2 * ch->data_ns)
 		return false;
 	if (pp->stopped)
 		delay_ns -= min_t(u32, delay_ns, ch->data_ns);
-	return pp->kin_pkts && ch->few && own + FL_WND_ONE >= fl_ns_to_wnd(ch->ppn, delay_ns);
+	if (delay_ns >= ch->limit_ns + ch->width_ns)
+		return false;
+	return pp->kin_q8 && ch->few && own + FL_WND_ONE >= fl_ns_to_wnd(ch->ppn, delay_ns);
 }
 
 /* Is a delay above the limit another priority's? See 4. above. */
@@ -296,7 +300,7 @@ static bool pp_own_excess(struct pp_core *pp, const struct pp_chan *ch, const st
 	bool step = pp_has_all(pp, ch, s) && pp->wnd <= pp_own_target(pp, ch);
 
 	pp->over = 0;
-	if (pp->kin_pkts && pp_grows(pp))
+	if (pp->kin_q8 && pp_grows(pp))
 		pp_count_kin(pp);
 	if (fl_seq_after(s->ack_seq, pp->round_end))
 		pp_round_begins(pp, s);
@@ -434,7 +438,7 @@ enum pp_verdict pp_on_rare_ack(struct pp_core *pp, const struct pp_chan *ch,
 			return PP_SEND;
 		}
 		/* unless it has counted its kin just now */
-		if (grows && !(pp->kin_pkts && pp->flows_known))
+		if (grows && !(pp->kin_q8 && pp->flows_known))
 			return PP_SEND;
 	} else {
 		pp->over = 0;
@@ -515,6 +519,20 @@ static u64 pp_whole_wnd(u64 wnd, u32 random)
 	if (wnd >= FL_WND_ONE)
 		return wnd;
 	return (random & (FL_WND_ONE - 1)) < wnd ? FL_WND_ONE : 0;
+}
+
+/* The same of a flow whose kin explain the queue. They take turns: who waits has its part of the
+ * room that they leave below the target, and all who wait a packet where they leave none.
+ */
+static u64 pp_kin_turn(const struct pp_core *pp, const struct pp_chan *ch, u64 wnd, u32 random)
+{
+	u64 most = fl_ns_to_wnd(ch->ppn, ch->target_ns);
+	u64 room = most - min_t(u64, most, pp_kin_wnd(pp));
+
+	room = max_t(u64, room, FL_WND_ONE);
+	if (room >= pp->kin_waits * FL_WND_ONE)
+		return wnd;
+	return pp_whole_wnd(div_u64(room, pp->kin_waits), random);
 }
 
 /* Largest first window while #flow is not known, and on a long path: a few packets, or a part of
@@ -623,6 +641,8 @@ enum pp_verdict pp_on_probe(struct pp_core *pp, const struct pp_chan *ch,
 		wnd = pp->linear ? pp_linear_wnd(pp, ch, random) :
 				   pp_resume_wnd(pp, ch, delay_ns, random);
 	}
+	if (explained)
+		wnd = pp_kin_turn(pp, ch, wnd, random);
 	pp->probe_ns = delay_ns;
 	if (!wnd) {
 		pp_set_probe_wait(pp, ch, delay_ns, random);

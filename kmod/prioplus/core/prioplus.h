@@ -18,6 +18,9 @@
 /* Fractional bits of #flow. */
 #define PP_FLOWS_SHIFT		8
 #define PP_FLOWS_ONE		BIT(PP_FLOWS_SHIFT)
+/* Of what the kin have in flight. */
+#define PP_KIN_SHIFT		8
+#define PP_WND_TO_KIN_SHIFT	(FL_WND_SHIFT - PP_KIN_SHIFT)
 
 /** enum pp_rules - the rules of prioplus.c, which explains them */
 enum pp_rules {
@@ -197,8 +200,9 @@ enum pp_verdict {
  * @ai_of: the #flow that @ai_wnd is of; 0 = none
  * @ai_wnd: additive increase for an RTT with a packet of window and more, packets <<
  *	FL_WND_SHIFT
- * @kin_pkts: what others of this host, to the same one and of this priority or a lower one, have in
- *	flight, packets; 0 where nobody tells
+ * @kin_q8: what others of this host, to the same one and of this priority or a lower one, have in
+ *	flight, packets << PP_KIN_SHIFT; 0 where nobody tells
+ * @kin_waits: of those of its own priority, how many wait, itself too
  * @kin_ns: delay that one of them has seen last, ns
  * @countdown: RTTs at base delay until #flow is halved
  * @in_channel: RTTs that ended inside the own channel, forgotten outside
@@ -245,7 +249,8 @@ struct pp_core {
 	u32 shift_ns;
 	u32 ai_of;
 	u32 ai_wnd;
-	u32 kin_pkts;
+	u32 kin_q8;
+	u32 kin_waits;
 	u32 kin_ns;
 	u16 countdown;
 	u16 seen;

@@ -299,8 +299,20 @@ static void with_kin(u32 pkts, u32 queue_ns)
 	CHECK(chan.few);
 	pp_go(&flow, 4 * FL_WND_ONE, seq);
 	flow.flows_known = 1;
-	flow.kin_pkts = pkts;
+	flow.kin_q8 = pkts << PP_KIN_SHIFT;
 	flow.kin_ns = slow.base_ns + queue_ns;
+}
+
+/* A queue between the limit and the next priority's, ns. */
+static u32 own_queue_ns(void)
+{
+	return chan.limit_ns + chan.width_ns / 2 - slow.base_ns;
+}
+
+/* Packets that fill the line with a queue of queue_ns: so many, and not all of the last one. */
+static u32 line_pkts(u32 queue_ns)
+{
+	return (fl_ns_to_wnd(chan.ppn, slow.base_ns + queue_ns) >> FL_WND_SHIFT) + 1;
 }
 
 /* Some round trips of packets that saw a queue of queue_ns. Return: has it stopped? */
@@ -333,18 +345,21 @@ static bool stops(u32 queue_ns)
  */
 TEST(kin_explain_a_queue)
 {
-	u32 above_ns = 250000;
+	u32 above_ns, pkts;
 
-	/* 250 us are 20.3 packets, with the base RTT 33.3 */
+	with_kin(0, 0);
+	above_ns = own_queue_ns();
+	/* 4 are its own, and one more is nobody's */
+	pkts = line_pkts(above_ns) - 5;
 	with_kin(0, above_ns);
 	CHECK(stops(above_ns));
-	with_kin(30, above_ns);
+	with_kin(pkts, above_ns);
 	CHECK(!stops(above_ns));
-	with_kin(27, above_ns);
+	with_kin(pkts - 1, above_ns);
 	CHECK(stops(above_ns));
-	with_kin(30, 100000);
+	with_kin(pkts, above_ns - 200000);
 	CHECK(stops(above_ns));
-	with_kin(30, above_ns);
+	with_kin(pkts, above_ns);
 	chan.few = false;
 	CHECK(stops(above_ns));
 }
@@ -354,29 +369,82 @@ static int slow_probe(u32 queue_ns)
 	return pp_on_probe(&flow, &chan, slow.probe_base_ns + queue_ns, seq, 0);
 }
 
+/* The same with a random number, a part of 1000. */
+static int slow_probe_random(u32 queue_ns, u32 permille)
+{
+	return pp_on_probe(&flow, &chan, slow.probe_base_ns + queue_ns, seq,
+			   FL_WND_ONE * permille / 1000);
+}
+
 /* Likewise for the probes of one that waits: it goes on at once, and has not been preempted. */
 TEST(kin_let_a_flow_go_on)
 {
-	u32 above_ns = 250000;
+	u32 above_ns, pkts;
 
 	with_kin(0, 0);
+	above_ns = own_queue_ns();
+	/* nothing is its own, and a probe waits less on the links */
+	pkts = line_pkts(above_ns - chan.data_ns) - 1;
 	CHECK(stops(above_ns));
 	CHECK_EQ(slow_probe(above_ns), PP_PROBE);
-	flow.kin_pkts = 26;
+	flow.kin_q8 = (pkts - 1) << PP_KIN_SHIFT;
 	flow.kin_ns = slow.base_ns + above_ns;
 	CHECK_EQ(slow_probe(above_ns), PP_PROBE);
-	flow.kin_pkts = 31;
+	flow.kin_q8 = pkts << PP_KIN_SHIFT;
 	CHECK_EQ(slow_probe(above_ns), PP_RESUME);
 	CHECK(!flow.preempted);
 	CHECK_EQ(flow.wnd, FL_WND_ONE);
 }
 
+/* Those who wait share the room that the kin leave below the target, and a packet where they leave
+ * none: each goes on with that probability.
+ */
+TEST(kin_take_turns)
+{
+	u32 queue_ns, most_q8;
+
+	with_kin(0, 0);
+	queue_ns = own_queue_ns();
+	CHECK(stops(queue_ns));
+	CHECK_EQ(slow_probe(queue_ns), PP_PROBE);
+	flow.kin_ns = slow.base_ns + queue_ns;
+	most_q8 = fl_ns_to_wnd(chan.ppn, chan.target_ns) >> PP_WND_TO_KIN_SHIFT;
+	flow.kin_q8 = 2 * most_q8;
+	flow.kin_waits = 4;
+	CHECK_EQ(slow_probe_random(queue_ns, 260), PP_PROBE);
+	CHECK_EQ(slow_probe_random(queue_ns, 240), PP_RESUME);
+	CHECK_EQ(flow.wnd, FL_WND_ONE);
+	CHECK(stops(queue_ns + chan.width_ns));
+	flow.kin_waits = 3;
+	flow.kin_q8 = most_q8 - (2 << PP_KIN_SHIFT);
+	CHECK_EQ(slow_probe_random(chan.target_ns - slow.base_ns, 690), PP_PROBE);
+	flow.kin_waits = 2;
+	CHECK_EQ(slow_probe_random(chan.target_ns - slow.base_ns, 999), PP_RESUME);
+}
+
+/* What would stop the next priority is not explained. */
+TEST(kin_leave_the_next_priority_alone)
+{
+	u32 next_ns;
+
+	with_kin(0, 0);
+	next_ns = chan.limit_ns + chan.width_ns - slow.base_ns;
+	with_kin(60, next_ns);
+	CHECK(!stops(next_ns - 1000));
+	with_kin(60, next_ns);
+	CHECK(stops(next_ns));
+}
+
 /* One that does not know #flow yet counts them, so that the original CC steers it. */
 TEST(kin_are_counted)
 {
-	with_kin(28, 240000);
+	u32 above_ns;
+
+	with_kin(28, 0);
+	above_ns = own_queue_ns();
+	flow.kin_ns = slow.base_ns + above_ns;
 	flow.flows_known = 0;
-	CHECK(!stops(240000));
+	CHECK(!stops(above_ns));
 	CHECK(flow.flows_known);
 	CHECK_EQ(flow.flows_q8, 8 * PP_FLOWS_ONE);
 }
