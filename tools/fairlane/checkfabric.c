@@ -217,10 +217,12 @@ static unsigned int highest_prio(const struct flows *look)
  * @crawls: in how many it crawls. One look proves nothing: a healthy flow has less than a packet
  *	now and then.
  * @stops: how often it has stopped since the first
+ * @bps: what was acknowledged since the first, bit/s
  */
 struct watched {
 	unsigned int crawls;
 	unsigned long long stops;
+	double bps;
 };
 
 /* Returns an array as long as @now, which the caller frees. */
@@ -252,6 +254,9 @@ static struct watched *watch(const struct flows *now)
 			if (f->has_info && now->f[i].has_info &&
 			    f->info.stops > now->f[i].info.stops)
 				w[i].stops = f->info.stops - now->f[i].info.stops;
+			if (look->time_ns > now->time_ns && f->acked_bytes > now->f[i].acked_bytes)
+				w[i].bps = 8e9 * (f->acked_bytes - now->f[i].acked_bytes) /
+					   (look->time_ns - now->time_ns);
 		}
 		if (k) {
 			flows_free(&again);
@@ -286,7 +291,26 @@ static void tell_jitter(const struct flows *now, const struct watched *w)
 	free(cure);
 }
 
-/* Flows that stop again and again, by the rate of a device that nobody has said is the slowest. */
+/* Does flow @i stop again and again, by the rate of a device that nobody has said is the slowest,
+ * while all flows to the same address leave half of that rate? Where they use it, they take turns.
+ */
+static bool stops_in_vain(const struct flows *now, const struct watched *w, size_t i)
+{
+	const struct fairlane_flow *f = &now->f[i];
+	double free_bps = f->info.line_rate_mbps * 1e6 / 2;
+	size_t k;
+
+	if (w[i].stops < STOPS_MANY || (f->info.line_rate_from != FL_FROM_DEVICE &&
+					f->info.line_rate_from != FL_FROM_ASSUMED))
+		return false;
+	for (k = 0; k < now->n && free_bps > 0; k++)
+		if (now->f[k].id.family == f->id.family &&
+		    !memcmp(now->f[k].id.dst, f->id.dst, sizeof(f->id.dst)))
+			free_bps -= w[k].bps;
+	return free_bps > 0;
+}
+
+/* Flows that stop for a queue that may be a packet on a slower line. */
 static void tell_stops(const struct flows *now, const struct watched *w)
 {
 	const struct fairlane_flow *example = NULL;
@@ -295,9 +319,7 @@ static void tell_stops(const struct flows *now, const struct watched *w)
 	size_t i;
 
 	for (i = 0; i < now->n; i++)
-		if (w[i].stops >= STOPS_MANY &&
-		    (now->f[i].info.line_rate_from == FL_FROM_DEVICE ||
-		     now->f[i].info.line_rate_from == FL_FROM_ASSUMED)) {
+		if (stops_in_vain(now, w, i)) {
 			example = &now->f[i];
 			n++;
 		}
@@ -306,7 +328,7 @@ static void tell_stops(const struct flows *now, const struct watched *w)
 	show_address(dst, sizeof(dst), example->id.family, example->id.dst);
 	check_add(VERDICT_NOTE, "slow-line",
 		  "line_rate_mbps: what the slowest link has; net.fairlane.research.line_rate_measured=1 measures it",
-		  "%u flows stop again and again: to %s prio %u takes the line for one of %u Mbit/s. If it is slower, one packet may be a queue that stops the flow; or delays jitter, or many flows take turns",
+		  "%u flows stop again and again: to %s prio %u takes the line for one of %u Mbit/s, and all flows to there get less than half of that. If it is slower, one packet may be a queue that stops the flow; or delays jitter, or flows of other hosts are in the way",
 		  n, dst, example->info.priority, example->info.line_rate_mbps);
 }
 

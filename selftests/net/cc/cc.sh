@@ -454,7 +454,7 @@ trap 'drop_net' EXIT
 # The stack distrusts times below 1 us, and booting takes none here.
 sleep 0.01
 load || exit 1
-tests=${*:-addresses default_priority answers short_answers questions late_readers smaller_path_mtu both_ways any_length slower_line slower_line_measured untold_jitter untold_long_jitter told_noise dips priorities priority_change live_priority probes trace loss loss_and_base_rtt ack_loss lost_acks_of_small_windows owner_paces reordering double_data dsack_count close_stopped last_fin hundreds switch trains
+tests=${*:-addresses default_priority answers short_answers questions late_readers smaller_path_mtu both_ways any_length slower_line slower_line_measured turns_on_a_true_line untold_jitter untold_long_jitter told_noise dips priorities priority_change live_priority probes trace loss loss_and_base_rtt ack_loss lost_acks_of_small_windows owner_paces reordering double_data dsack_count close_stopped last_fin hundreds switch trains
 	listener poor_peers outage base_rtt base_rtt_given base_rtt_agrees base_rtt_memory settings ledbat prioplus_ledbat one_way deadlines next_connection many_flows
 	ecn mixed_mtu path_change longer_route much_longer_route short_flows removal}
 run_tests 1 $tests

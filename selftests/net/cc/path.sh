@@ -91,6 +91,27 @@ test_slower_line_measured()
 	in_ns ca sysctl -q -w net.fairlane.research.line_rate_measured=0
 }
 
+# Flows that share a line of their device's rate stop as often, to take turns, and use it: check says
+# nothing of them.
+test_turns_on_a_true_line()
+{
+	as_it_comes
+	for dev in 'e0 netns ca' 'west netns cr' 'east netns cr' 'e0 netns cb'; do
+		lablink-ctl set $dev rate 1gbit delay 5us || fault "no link"
+	done
+	flow -c prioplus -q 0 -n 32 -b -1 -L 600 > /run/a &
+	sleep 0.3
+	in_ns ca fairlane -j flow show dport 5000 > /run/show
+	stops=$(jq '[.[].stops] | add' /run/show)
+	in_ns ca fairlane -j check > /run/check
+	wait
+	echo "# $stops stops in 300 ms"
+	# each of them eight times in 80 ms, and more
+	expect "stops of 32 flows in 300 ms" "${stops:-0}" -ge 960
+	jq -r '.[] | select(.check == "slow-line").text' /run/check | grep . && fault "check says that they stop in vain"
+	return 0
+}
+
 # The stack measures an ACK of what was sent again in whole milliseconds, by the time that it echoes.
 # That is no base RTT: on a path of 1.8 ms every control had one of 1 ms for ever after its first
 # loss.
