@@ -88,6 +88,7 @@ static inline u32 fl_profile_gen(const struct fl_profile *pf)
 	return smp_load_acquire(&pf->gen);
 }
 
+u32 fl_device_mbps(const struct sock *sk);
 u64 fl_line_bps(const struct sock *sk, const struct fl_profile *pf,
 		bool measured, u8 *from);
 

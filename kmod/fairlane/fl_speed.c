@@ -133,8 +133,14 @@ static int fl_speed_event(struct notifier_block *nb, unsigned long event,
 	return NOTIFY_DONE;
 }
 
-/* Rate of the device that a socket sends through, Mbit/s; 0 = not known. */
-static u32 fl_speed_device_mbps(const struct sock *sk)
+/**
+ * fl_device_mbps() - rate of the device that a socket sends through
+ * @sk: the socket
+ *
+ * Context: socket lock held, or RCU, any.
+ * Return: Mbit/s; 0 = not known.
+ */
+u32 fl_device_mbps(const struct sock *sk)
 {
 	struct fl_speed_net *sn;
 	const struct dst_entry *dst;
@@ -149,6 +155,7 @@ static u32 fl_speed_device_mbps(const struct sock *sk)
 	rcu_read_unlock();
 	return entry ? xa_to_value(entry) : 0;
 }
+EXPORT_SYMBOL_GPL(fl_device_mbps);
 
 static u32 fl_speed_key(const struct sock *sk)
 {
@@ -286,7 +293,7 @@ u64 fl_line_bps(const struct sock *sk, const struct fl_profile *pf,
 
 	src = FL_FROM_NETNS;
 	if (!mbps) {
-		mbps = fl_speed_device_mbps(sk);
+		mbps = fl_device_mbps(sk);
 		src = mbps ? FL_FROM_DEVICE : FL_FROM_ASSUMED;
 		if (measured && READ_ONCE(pf->line_rate_measured))
 			kbps = fl_speed_path_kbps(sk);

@@ -151,7 +151,7 @@ bool pp_configure(struct pp_flow *fl, const struct fl_profile *pf)
 				     chan.base_ns + fl->open_ns);
 	if (!pp_chan_take(fl, &chan))
 		return false;
-	pp_kin_join(fl);
+	pp_kin_join(fl, line_bps);
 	fl_base_rtt_drain(pp_base_rtt(fl),
 			  clamp_t(u32, fls64(pp_longest_queue_ns(fl->chan)) + PP_DRAIN_SHIFT,
 				  PP_DRAIN_LEAST_SHIFT, FL_BASE_WINDOW_SHIFT));

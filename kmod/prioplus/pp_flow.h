@@ -298,7 +298,7 @@ int pp_share_init(void);
 void pp_share_exit(void);
 
 /* pp_kin.c */
-void pp_kin_join(struct pp_flow *fl);
+void pp_kin_join(struct pp_flow *fl, u64 line_bps);
 void pp_kin_leave(struct pp_flow *fl);
 void pp_kin_tell(struct pp_flow *fl, u32 has_q8, u32 delay_ns);
 int pp_kin_init(void);

@@ -123,18 +123,28 @@ void pp_kin_leave(struct pp_flow *fl)
 	spin_unlock_bh(&pp_kin_lock);
 }
 
+/* Is the host's own link the slowest one? Then all kin wait in its queue. Behind a slower link they
+ * may be in queues of different ways, and those of one way explain nothing on another. A quarter
+ * less is the own link with something taken off.
+ */
+static bool pp_kin_share_link(const struct pp_flow *fl, u64 line_bps)
+{
+	return line_bps >= fl_device_mbps(fl->sk) * 750000ULL;
+}
+
 /**
  * pp_kin_join() - a flow's channel, or its priority, is another one
  * @fl: the flow; caller holds the socket lock
+ * @line_bps: the line rate that it goes by, bit/s
  *
  * Who cannot have kin for want of memory goes by delays alone. Context: any.
  */
-void pp_kin_join(struct pp_flow *fl)
+void pp_kin_join(struct pp_flow *fl, u64 line_bps)
 {
 	struct pp_kin_key key;
 	struct pp_kin *kin;
 
-	if (!fl->chan->few || fl->fallback) {
+	if (!fl->chan->few || fl->fallback || !pp_kin_share_link(fl, line_bps)) {
 		pp_kin_leave(fl);
 		return;
 	}
